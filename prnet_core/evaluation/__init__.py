@@ -1,0 +1,1 @@
+"""Measuring registration methods as the paper does: seeded pairs, metrics, methods, tables."""
