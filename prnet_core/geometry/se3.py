@@ -1,0 +1,98 @@
+"""Rigid motions as 4x4 float64 arrays (numpy). `T_a_b` takes points of frame b into frame a."""
+
+import numpy as np
+
+
+def make_transform(rotation: np.ndarray, translation: np.ndarray) -> np.ndarray:
+    """4x4 matrix from a 3x3 rotation and a translation (3,)."""
+    transform = np.eye(4)
+    transform[:3, :3] = rotation
+    transform[:3, 3] = translation
+    return transform
+
+
+def invert(transform: np.ndarray) -> np.ndarray:
+    """Inverse of a rigid 4x4 matrix."""
+    rotation_t = transform[:3, :3].T
+    return make_transform(rotation_t, -rotation_t @ transform[:3, 3])
+
+
+def apply(transform: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (N, 3) of the source frame in the target frame: R p + t."""
+    return points @ transform[:3, :3].T + transform[:3, 3]
+
+
+def skew(vector: np.ndarray) -> np.ndarray:
+    """3x3 cross product matrix: skew(a) b = a x b."""
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def rotation_angle(rotation: np.ndarray) -> float:
+    """Angle of a 3x3 rotation in radians, in [0, pi]; exact near 0 and pi (atan2 form)."""
+    axis_sin = 0.5 * np.linalg.norm(
+        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    )
+    return float(np.arctan2(axis_sin, 0.5 * (np.trace(rotation) - 1.0)))
+
+
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """Closest rotation to a 3x3 matrix in the Frobenius norm; det = +1."""
+    u, _, vt = np.linalg.svd(matrix)
+    return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+
+
+def _left_jacobian(omega: np.ndarray) -> np.ndarray:
+    """V of exp: translation = V(omega) v."""
+    angle = np.linalg.norm(omega)
+    k = skew(omega)
+    if angle < 1e-5:
+        return np.eye(3) + 0.5 * k + k @ k / 6.0
+    return np.eye(3) + (1.0 - np.cos(angle)) / angle**2 * k + (angle - np.sin(angle)) / angle**3 * (k @ k)
+
+
+def rotation_exp(omega: np.ndarray) -> np.ndarray:
+    """Rotation vector (3,) in radians to a 3x3 rotation (Rodrigues)."""
+    angle = np.linalg.norm(omega)
+    k = skew(omega)
+    if angle < 1e-8:
+        return np.eye(3) + k + 0.5 * k @ k
+    return np.eye(3) + np.sin(angle) / angle * k + (1.0 - np.cos(angle)) / angle**2 * (k @ k)
+
+
+def rotation_log(rotation: np.ndarray) -> np.ndarray:
+    """Rotation vector (3,) in radians of a 3x3 rotation; angle in [0, pi]."""
+    angle = rotation_angle(rotation)
+    axis_sin = 0.5 * np.array(
+        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    )
+    if angle < 1e-8:
+        return axis_sin
+    if np.pi - angle > 1e-4:
+        return axis_sin * (angle / np.sin(angle))
+    symmetric = 0.5 * (rotation + rotation.T)
+    outer = (symmetric - np.cos(angle) * np.eye(3)) / (1.0 - np.cos(angle))
+    axis = outer[:, np.argmax(np.diag(outer))]
+    axis = axis / np.linalg.norm(axis)
+    return angle * (axis if axis @ axis_sin >= 0.0 else -axis)
+
+
+def exp(twist: np.ndarray) -> np.ndarray:
+    """Twist (6,) = (v, omega) to a rigid 4x4 matrix: the motion of one unit of time."""
+    return make_transform(rotation_exp(twist[3:]), _left_jacobian(twist[3:]) @ twist[:3])
+
+
+def log(transform: np.ndarray) -> np.ndarray:
+    """Twist (6,) = (v, omega) of a rigid 4x4 matrix; inverse of `exp` for angles below pi."""
+    omega = rotation_log(transform[:3, :3])
+    return np.concatenate([np.linalg.solve(_left_jacobian(omega), transform[:3, 3]), omega])
+
+
+def adjoint(transform: np.ndarray) -> np.ndarray:
+    """6x6 adjoint for twists (v, omega): a twist in frame b seen in frame a, for T_a_b."""
+    rotation, translation = transform[:3, :3], transform[:3, 3]
+    result = np.zeros((6, 6))
+    result[:3, :3] = rotation
+    result[3:, 3:] = rotation
+    result[:3, 3:] = skew(translation) @ rotation
+    return result

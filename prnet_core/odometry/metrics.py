@@ -1,0 +1,79 @@
+"""Trajectory errors in their usual definitions (Sturm et al., IROS 2012): ATE and RPE."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.odometry.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class RelativePoseError:
+    """RPE over `step` frames: root mean square and largest, metres and degrees."""
+
+    step: int
+    translation_rmse: float
+    rotation_rmse_deg: float
+    translation_max: float
+    rotation_max_deg: float
+
+
+def absolute_trajectory_error(estimate: np.ndarray, truth: np.ndarray) -> float:
+    """ATE: rms distance in metres of the positions after the best rigid alignment (no scale).
+
+    estimate, truth: (N, 4, 4) poses of the same instants. Raises ValueError on another shape.
+    """
+    check_pair(estimate, truth)
+    p, q = estimate[:, :3, 3], truth[:, :3, 3]
+    p_mean, q_mean = p.mean(axis=0), q.mean(axis=0)
+    rotation = se3.nearest_rotation((q - q_mean).T @ (p - p_mean))
+    aligned = (p - p_mean) @ rotation.T + q_mean
+    return float(np.sqrt(np.mean(np.sum((aligned - q) ** 2, axis=1))))
+
+
+def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) -> RelativePoseError:
+    """RPE: E_i = (Q_i^-1 Q_(i+step))^-1 (P_i^-1 P_(i+step)) for estimate P and truth Q, all (N, 4, 4).
+
+    Raises ValueError when the trajectories differ in length or are not longer than `step`.
+    """
+    check_pair(estimate, truth)
+    if not 0 < step < len(truth):
+        raise ValueError(f"a step of {step} needs more than {step} poses, there are {len(truth)}")
+    translations, angles = [], []
+    for i in range(len(truth) - step):
+        true_motion = se3.invert(truth[i]) @ truth[i + step]
+        motion = se3.invert(estimate[i]) @ estimate[i + step]
+        error = se3.invert(true_motion) @ motion
+        translations.append(np.linalg.norm(error[:3, 3]))
+        angles.append(np.degrees(se3.rotation_angle(error[:3, :3])))
+    return RelativePoseError(
+        step=step,
+        translation_rmse=float(np.sqrt(np.mean(np.square(translations)))),
+        rotation_rmse_deg=float(np.sqrt(np.mean(np.square(angles)))),
+        translation_max=float(np.max(translations)),
+        rotation_max_deg=float(np.max(angles)),
+    )
+
+
+def match_stamps(
+    estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds."""
+    order = np.argsort(truth.stamps)
+    stamps = truth.stamps[order]
+    after = np.clip(np.searchsorted(stamps, estimate.stamps), 1, max(len(stamps) - 1, 1))
+    before = after - 1
+    after = np.minimum(after, len(stamps) - 1)
+    nearer = np.abs(stamps[before] - estimate.stamps) <= np.abs(stamps[after] - estimate.stamps)
+    nearest = np.where(nearer, before, after)
+    shared = np.abs(stamps[nearest] - estimate.stamps) <= tolerance
+    return estimate.poses[shared], truth.poses[order][nearest[shared]]
+
+
+def check_pair(estimate: np.ndarray, truth: np.ndarray) -> None:
+    """Raise ValueError unless both are (N, 4, 4) with the same N > 0."""
+    if estimate.shape != truth.shape or estimate.ndim != 3 or estimate.shape[1:] != (4, 4) or len(truth) == 0:
+        raise ValueError(
+            f"trajectories must be (N, 4, 4) of one length, not {estimate.shape} and {truth.shape}"
+        )

@@ -1,0 +1,94 @@
+"""From raw points to a centred, voxel filtered cloud with normals, in units of the voxel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import small_gicp
+
+from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.result import RegistrationError
+
+
+@dataclass(frozen=True)
+class PreparedCloud:
+    """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64."""
+
+    centre: np.ndarray  # (3,) in the clouds' unit
+    voxel_size: float
+    points: np.ndarray  # (N, 3) voxel filtered
+    normals: np.ndarray  # (N, 3) unit length, sign arbitrary
+    cloud: small_gicp.PointCloud
+    tree: small_gicp.KdTree
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
+    """Finite points of an (N, 3) or (N, >3) array within the range, as float64 (M, 3).
+
+    Raises RegistrationError when the array is not two-dimensional with at least three columns.
+    """
+    points = np.asarray(points)
+    if points.ndim != 2 or points.shape[1] < 3:
+        raise RegistrationError(f"points must be (N, 3), not {points.shape}")
+    points = points[:, :3].astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    if config.min_range > 0.0 or np.isfinite(config.max_range):
+        distance = np.linalg.norm(points, axis=1)
+        points = points[(distance >= config.min_range) & (distance <= config.max_range)]
+    return points
+
+
+def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
+    """Voxel size that leaves about `target_points` of the points (N, 3), by the cloud's own scale.
+
+    A cloud with fewer points than that gets about its point spacing (70 % of its points left). Equivariant to a
+    change of unit. Returns 0.0 when the points have no extent.
+    """
+    if len(points) < 2:
+        return 0.0
+    centred = points - np.median(points, axis=0)
+    extent = float(np.quantile(np.linalg.norm(centred, axis=1), 0.9))
+    if extent == 0.0:
+        return 0.0
+    step = max(1, len(points) // 40_000)
+    centred = centred[::step] / extent
+    wanted = min(target_points, 0.7 * len(centred))
+    low, high = np.log(1e-4), np.log(1.0)
+    for _ in range(12):
+        middle = 0.5 * (low + high)
+        if count_voxels(centred, np.exp(middle)) > wanted:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp(0.5 * (low + high)) * extent)
+
+
+def count_voxels(points: np.ndarray, voxel_size: float) -> int:
+    """Number of occupied voxels of points (N, 3)."""
+    keys = np.floor(points / voxel_size).astype(np.int64)
+    keys -= keys.min(axis=0)
+    span = keys.max(axis=0) + 1
+    return len(np.unique((keys[:, 0] * span[1] + keys[:, 1]) * span[2] + keys[:, 2]))
+
+
+def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
+    """Centre, scale to voxels, filter, and estimate normals. Points (N, 3) are finite float64, N > 0."""
+    centre = points.mean(axis=0)
+    scaled = (points - centre) / voxel_size
+    scaled = scaled[np.abs(scaled).max(axis=1) < 1_000_000]  # small_gicp's voxel index has 21 bits
+    cloud, tree = small_gicp.preprocess_points(
+        scaled,
+        downsampling_resolution=1.0,
+        num_neighbors=config.num_neighbors,
+        num_threads=config.num_threads,
+    )
+    return PreparedCloud(
+        centre=centre,
+        voxel_size=voxel_size,
+        points=np.ascontiguousarray(cloud.points()[:, :3]),
+        normals=np.ascontiguousarray(cloud.normals()[:, :3]),
+        cloud=cloud,
+        tree=tree,
+    )

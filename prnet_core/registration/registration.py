@@ -1,0 +1,147 @@
+"""The whole registration of two clouds in one call."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.evidence import Evidence, gather_evidence
+from prnet_core.registration.judge import judge
+from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, prepare_cloud
+from prnet_core.registration.refine import Level, align, coarse_level
+from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, RegistrationError, RegistrationResult
+
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
+
+
+class Registration:
+    """Finds the rigid motion between two clouds: starts, refinement, evidence, judgement.
+
+    `network` may be None (classical starts only) and may be replaced between two calls.
+    """
+
+    def __init__(self, network: PRNet | None = None, config: RegistrationConfig | None = None):
+        self.network = network
+        self.config = config or RegistrationConfig()
+
+    def register(
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        T_target_source_guess: np.ndarray | None = None,
+    ) -> RegistrationResult:
+        """Register source (N, 3) to target (M, 3), both in the same unit (metres for a metric covariance).
+
+        T_target_source_guess: (4, 4) or None. Clouds that cannot be registered (empty, too few points, no extent)
+        give the status 'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
+        """
+        began = time.perf_counter()
+        guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
+        fallback = np.eye(4) if guess is None else guess
+        clouds = []
+        for name, points in (("source", source), ("target", target)):
+            points = clean_points(points, self.config)
+            if len(points) < self.config.min_points:
+                reason = f"the {name} has {len(points)} usable points, {self.config.min_points} are needed"
+                return RegistrationResult(fallback, REJECTED, reason)
+            clouds.append(points)
+        voxel_size = self.config.voxel_size or max(
+            choose_voxel_size(points, self.config.target_points) for points in clouds
+        )
+        if voxel_size == 0.0:
+            return RegistrationResult(fallback, REJECTED, "all points of a cloud are the same point")
+        prepared = [prepare_cloud(points, voxel_size, self.config) for points in clouds]
+        timings = {"preprocess": time.perf_counter() - began}
+        return self._register_prepared(*prepared, guess, timings)
+
+    def _register_prepared(
+        self,
+        source: PreparedCloud,
+        target: PreparedCloud,
+        guess: np.ndarray | None,
+        timings: dict[str, float],
+    ) -> RegistrationResult:
+        for name, cloud in (("source", source), ("target", target)):
+            if len(cloud) < self.config.min_points:
+                reason = f"the {name} has {len(cloud)} points after the voxel filter"
+                return RegistrationResult(np.eye(4) if guess is None else guess, REJECTED, reason)
+        starts = {}
+        if guess is not None:
+            starts["guess"] = to_voxels(guess, source, target)
+        starts["identity"] = to_voxels(np.eye(4), source, target)
+        starts["centroid"] = np.eye(4)
+
+        began = time.perf_counter()
+        levels = coarse_level(source, self.config), coarse_level(target, self.config)
+        best: tuple[str, np.ndarray, Evidence] | None = None
+        for name, start in starts.items():
+            motion = align(*levels, start, self.config.coarse_distance_voxels, self.config)
+            motion = align(
+                Level(source.cloud, source.tree),
+                Level(target.cloud, target.tree),
+                motion,
+                self.config.fine_distance_voxels,
+                self.config,
+            )
+            evidence = gather_evidence(source, target, motion, self.config)
+            if best is None or evidence.inlier_ratio > best[2].inlier_ratio:
+                best = name, motion, evidence
+            if name == "guess" and judge(evidence, self.config)[0] == "accepted":
+                break
+        timings["refine"] = time.perf_counter() - began
+        name, motion, evidence = best
+        status, reason = judge(evidence, self.config)
+        return RegistrationResult(
+            T_target_source=from_voxels(motion, source, target),
+            status=status,
+            reason=reason,
+            inlier_ratio=evidence.inlier_ratio,
+            residual=evidence.residual * source.voxel_size,
+            overlap_source=evidence.overlap_source,
+            overlap_target=evidence.overlap_target,
+            covariance=covariance_of(evidence, target),
+            start=name,
+            timings=timings,
+        )
+
+
+def check_guess(guess: np.ndarray) -> np.ndarray:
+    """The guess as float64 (4, 4); raises RegistrationError when it is no rigid motion."""
+    guess = np.asarray(guess, dtype=np.float64)
+    if guess.shape != (4, 4):
+        raise RegistrationError(f"a guess must be (4, 4), not {guess.shape}")
+    rotation = guess[:3, :3]
+    rigid = np.isfinite(guess).all() and np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3)
+    if not rigid or np.linalg.det(rotation) < 0.0:
+        raise RegistrationError("a guess must be a rigid motion: R R^T = I, det R = +1")
+    return se3.make_transform(se3.nearest_rotation(rotation), guess[:3, 3])
+
+
+def to_voxels(transform: np.ndarray, source: PreparedCloud, target: PreparedCloud) -> np.ndarray:
+    """A motion of the clouds' frames as a motion of their centred frames in voxels."""
+    rotation = transform[:3, :3]
+    translation = rotation @ source.centre + transform[:3, 3] - target.centre
+    return se3.make_transform(rotation, translation / target.voxel_size)
+
+
+def from_voxels(transform: np.ndarray, source: PreparedCloud, target: PreparedCloud) -> np.ndarray:
+    """Inverse of `to_voxels`; the rotation is made exactly orthonormal."""
+    rotation = se3.nearest_rotation(transform[:3, :3])
+    translation = transform[:3, 3] * target.voxel_size + target.centre - rotation @ source.centre
+    return se3.make_transform(rotation, translation)
+
+
+def covariance_of(evidence: Evidence, target: PreparedCloud) -> np.ndarray:
+    """Covariance (6, 6) of the motion in the target's frame, in the clouds' unit and radians."""
+    if evidence.num_inliers < 6:
+        return np.eye(6) * UNKNOWN_VARIANCE
+    variance = max(evidence.residual, 0.02) ** 2
+    covariance = variance * np.linalg.inv(evidence.information + 1e-6 * np.eye(6))
+    scale = np.diag([target.voxel_size] * 3 + [1.0] * 3)
+    shift = se3.adjoint(se3.make_transform(np.eye(3), target.centre))
+    return shift @ scale @ covariance @ scale @ shift.T
