@@ -1,0 +1,218 @@
+"""The frame graph: transforms in, transforms between any two frames of one tree out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.duration import Duration
+from rclpy.logging import get_logger
+from rclpy.time import Time
+
+from tf2_py.conversions import message_from_transform, transform_from_message
+from tf2_py.exceptions import (
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TransformException,
+)
+from tf2_py.rigid_transform import RigidTransform
+from tf2_py.time_cache import LATEST, Sample, StaticCache, TimeCache
+
+DEFAULT_CACHE_TIME = Duration(seconds=10)
+MAX_GRAPH_DEPTH = 1000
+
+
+class BufferCore:
+    """Transforms of the last `cache_time`, by child frame. Every method may be called from any thread."""
+
+    def __init__(self, cache_time: Duration = DEFAULT_CACHE_TIME) -> None:
+        self._cache_time = cache_time.nanoseconds
+        self._frames: dict[str, TimeCache | StaticCache] = {}
+        self._known: set[str] = set()
+        self._lock = threading.RLock()
+
+    def clear(self) -> None:
+        """Forget every moving transform; static ones are sent once only, so they stay."""
+        with self._lock:
+            self._frames = {child: c for child, c in self._frames.items() if isinstance(c, StaticCache)}
+
+    def set_transform(self, transform: TransformStamped, authority: str) -> None:
+        """Take in `T_frame_id_child_frame_id`; what tf2 would not accept is logged and ignored."""
+        self._insert(transform, authority, lambda: TimeCache(self._cache_time))
+
+    def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
+        """Take in a transform that holds at every time."""
+        self._insert(transform, authority, StaticCache)
+
+    def lookup_transform_core(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
+        """`T_target_source` at `time`; time 0 is the latest that all frames between them have in common.
+
+        Raises LookupException, ConnectivityException, ExtrapolationException, InvalidArgumentException.
+        """
+        with self._lock:
+            self._check("lookupTransform", target_frame=target_frame, source_frame=source_frame)
+            stamp = self._resolve(target_frame, source_frame, time.nanoseconds)
+            transform = self._between(target_frame, source_frame, stamp)
+        return message_from_transform(target_frame, source_frame, stamp, transform)
+
+    def lookup_transform_full_core(
+        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+    ) -> TransformStamped:
+        """The source at `source_time` seen from the target at `target_time`, by way of a frame that did not move."""
+        with self._lock:
+            self._check("lookupTransform", target_frame=target_frame, source_frame=source_frame, fixed_frame=fixed_frame)
+            target_stamp = self._resolve(target_frame, fixed_frame, target_time.nanoseconds)
+            source_stamp = self._resolve(fixed_frame, source_frame, source_time.nanoseconds)
+            T_target_fixed = self._between(target_frame, fixed_frame, target_stamp)
+            T_fixed_source = self._between(fixed_frame, source_frame, source_stamp)
+        return message_from_transform(target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source)
+
+    def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
+        """Whether the lookup would succeed, and the reason where it would not."""
+        return self._can(self.lookup_transform_core, target_frame, source_frame, time)
+
+    def can_transform_full_core(
+        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+    ) -> tuple[bool, str]:
+        """Whether the full lookup would succeed, and the reason where it would not."""
+        return self._can(
+            self.lookup_transform_full_core, target_frame, target_time, source_frame, source_time, fixed_frame
+        )
+
+    def get_latest_common_time(self, target_frame: str, source_frame: str) -> Time:
+        """The newest stamp that every moving frame between the two has; 0 where none of them moves."""
+        with self._lock:
+            self._check("getLatestCommonTime", target_frame=target_frame, source_frame=source_frame)
+            return Time(nanoseconds=self._resolve(target_frame, source_frame, LATEST))
+
+    def all_frames_as_string(self) -> str:
+        """One line a frame: which parent it has."""
+        with self._lock:
+            lines = [f"Frame {child} exists with parent {cache.latest().parent}." for child, cache in self._frames.items()]
+        return "\n".join(lines)
+
+    @staticmethod
+    def _can(lookup, *arguments) -> tuple[bool, str]:
+        try:
+            lookup(*arguments)
+        except TransformException as error:
+            return False, str(error)
+        return True, ""
+
+    def _insert(
+        self, message: TransformStamped, authority: str, new_cache: Callable[[], TimeCache | StaticCache]
+    ) -> None:
+        child, parent = message.child_frame_id.lstrip("/"), message.header.frame_id.lstrip("/")
+        transform, problem = transform_from_message(message)
+        if not child or not parent:
+            problem = "TF_NO_FRAME_ID ignoring a transform with an empty frame id"
+        elif child == parent:
+            problem = "TF_SELF_TRANSFORM ignoring a transform from a frame to itself"
+        if problem is None:
+            sample = Sample(Time.from_msg(message.header.stamp).nanoseconds, parent, transform)
+            with self._lock:
+                if child not in self._frames:
+                    self._frames[child] = new_cache()
+                problem = self._frames[child].insert(sample)
+                self._known.update((child, parent))
+        if problem is not None:
+            get_logger("tf2_buffer").warning(
+                f"{problem} (frame '{child}', parent '{parent}', authority '{authority}')", throttle_duration_sec=5.0
+            )
+
+    def _check(self, caller: str, **frames: str) -> None:
+        for argument, frame in frames.items():
+            if not frame:
+                raise InvalidArgumentException(
+                    f"Invalid argument passed to {caller} argument {argument} in tf2 frame_ids cannot be empty"
+                )
+            if frame.startswith("/"):
+                raise InvalidArgumentException(
+                    f"Invalid argument '{frame}' passed to {caller} argument {argument} "
+                    "in tf2 frame_ids cannot start with a '/'"
+                )
+        for argument, frame in frames.items():
+            if frame not in self._known:
+                raise LookupException(f'"{frame}" passed to {caller} argument {argument} does not exist. ')
+
+    def _resolve(self, target: str, source: str, stamp: int) -> int:
+        """The stamp itself, or for LATEST the newest one that the chain between the frames has in common."""
+        if stamp != LATEST:
+            return stamp
+        if target == source:
+            return self._frames[target].latest().stamp if target in self._frames else LATEST
+        to_target, to_source = self._join(self._chain(target, LATEST), self._chain(source, LATEST), target, source)
+        stamps = [sample.stamp for sample in to_target + to_source if sample.stamp != LATEST]
+        return min(stamps, default=LATEST)
+
+    def _between(self, target: str, source: str, stamp: int) -> RigidTransform:
+        if target == source:
+            return RigidTransform()
+        chains, failure = [], None
+        for frame in (source, target):
+            chain: list[tuple[str, Sample | None]] = []
+            try:
+                chain = self._chain(frame, stamp, chain)
+            except ExtrapolationException as error:
+                failure = failure or error
+            chains.append(chain)
+        try:
+            to_target, to_source = self._join(chains[1], chains[0], target, source)
+        except ConnectivityException:
+            if failure is not None:
+                raise ExtrapolationException(
+                    f"{failure}, when looking up transform from frame [{source}] to frame [{target}]"
+                ) from None
+            raise
+        return self._compose(to_target).inverse() * self._compose(to_source)
+
+    def _chain(
+        self, frame: str, stamp: int, chain: list[tuple[str, Sample | None]] | None = None
+    ) -> list[tuple[str, Sample | None]]:
+        """From the frame up to its root: (frame, its sample), the root with None.
+
+        Where a sample is missing at `stamp`, `chain` holds the way up to there and ExtrapolationException is raised.
+        """
+        chain = [] if chain is None else chain
+        for _ in range(MAX_GRAPH_DEPTH):
+            cache = self._frames.get(frame)
+            if cache is None:
+                chain.append((frame, None))
+                return chain
+            try:
+                sample = cache.at(stamp)
+            except ExtrapolationException:
+                chain.append((frame, None))
+                raise
+            chain.append((frame, sample))
+            frame = sample.parent
+        raise LookupException("The tf tree is invalid because it contains a loop.")
+
+    @staticmethod
+    def _join(
+        target_chain: list[tuple[str, Sample | None]],
+        source_chain: list[tuple[str, Sample | None]],
+        target: str,
+        source: str,
+    ) -> tuple[list[Sample], list[Sample]]:
+        """Both ways up, cut at the first frame that they share."""
+        depth_in_target = {frame: depth for depth, (frame, _) in enumerate(target_chain)}
+        for depth, (frame, _) in enumerate(source_chain):
+            if frame in depth_in_target:
+                to_target = [sample for _, sample in target_chain[: depth_in_target[frame]]]
+                return to_target, [sample for _, sample in source_chain[:depth]]
+        raise ConnectivityException(
+            f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree."
+            "Tf has two or more unconnected trees."
+        )
+
+    @staticmethod
+    def _compose(samples: list[Sample]) -> RigidTransform:
+        """T_ancestor_frame of a way up."""
+        T_ancestor_frame = RigidTransform()
+        for sample in samples:
+            T_ancestor_frame = sample.transform * T_ancestor_frame
+        return T_ancestor_frame

@@ -1,0 +1,135 @@
+"""tf2_ros.Buffer: the frame graph with waiting, and with a clock whose jumps back clear it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.clock import Clock, JumpThreshold, TimeJump
+from rclpy.clock_type import ClockType
+from rclpy.duration import Duration
+from rclpy.logging import get_logger
+from rclpy.node import Node
+from rclpy.task import Future
+from rclpy.time import Time
+
+from tf2_py.buffer_core import DEFAULT_CACHE_TIME, BufferCore
+
+
+class Buffer(BufferCore):
+    """Transforms of the last `cache_time` (10 s unless told); `node` gives the clock."""
+
+    def __init__(self, cache_time: Duration | None = None, node: Node | None = None) -> None:
+        super().__init__(DEFAULT_CACHE_TIME if cache_time is None else cache_time)
+        self._new_data = threading.Condition()
+        self._callbacks: list[Callable[[], None]] = []
+        self.clock = Clock() if node is None else node.get_clock()
+        threshold = JumpThreshold(min_forward=None, min_backward=Duration(seconds=-1), on_clock_change=True)
+        self.jump_handle = self.clock.create_jump_callback(threshold, post_callback=self.time_jump_callback)
+
+    def time_jump_callback(self, time_jump: TimeJump) -> None:
+        """Forget the moving transforms: their stamps belong to another time line."""
+        get_logger("tf2_buffer").warning("Detected jump back in time. Clearing tf buffer.")
+        self.clear()
+
+    def set_transform(self, transform: TransformStamped, authority: str) -> None:
+        """Take in `T_frame_id_child_frame_id` and wake who waits for it."""
+        super().set_transform(transform, authority)
+        self._notify()
+
+    def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
+        """Take in a transform that holds at every time and wake who waits for it."""
+        super().set_transform_static(transform, authority)
+        self._notify()
+
+    def lookup_transform(
+        self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
+    ) -> TransformStamped:
+        """`T_target_source` at `time` (0: the latest), interpolated; waits up to `timeout` for it.
+
+        Raises LookupException, ConnectivityException, ExtrapolationException, InvalidArgumentException.
+        """
+        self.can_transform(target_frame, source_frame, time, timeout)
+        return self.lookup_transform_core(target_frame, source_frame, time)
+
+    def lookup_transform_full(
+        self,
+        target_frame: str,
+        target_time: Time,
+        source_frame: str,
+        source_time: Time,
+        fixed_frame: str,
+        timeout: Duration = Duration(),
+    ) -> TransformStamped:
+        """The source at `source_time` seen from the target at `target_time`; `fixed_frame` did not move between."""
+        arguments = (target_frame, target_time, source_frame, source_time, fixed_frame)
+        self.can_transform_full(*arguments, timeout)
+        return self.lookup_transform_full_core(*arguments)
+
+    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
+        """lookup_transform that awaits the transform."""
+        return await self.wait_for_transform_async(target_frame, source_frame, time)
+
+    def can_transform(
+        self,
+        target_frame: str,
+        source_frame: str,
+        time: Time,
+        timeout: Duration = Duration(),
+        return_debug_tuple: bool = False,
+    ) -> bool | tuple[bool, str]:
+        """Whether lookup_transform would succeed within `timeout`; with the reason where a tuple is asked for."""
+        answer = self._wait(lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
+        return answer if return_debug_tuple else answer[0]
+
+    def can_transform_full(
+        self,
+        target_frame: str,
+        target_time: Time,
+        source_frame: str,
+        source_time: Time,
+        fixed_frame: str,
+        timeout: Duration = Duration(),
+        return_debug_tuple: bool = False,
+    ) -> bool | tuple[bool, str]:
+        """Whether lookup_transform_full would succeed within `timeout`."""
+        arguments = (target_frame, target_time, source_frame, source_time, fixed_frame)
+        answer = self._wait(lambda: self.can_transform_full_core(*arguments), timeout)
+        return answer if return_debug_tuple else answer[0]
+
+    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: Time) -> Future:
+        """A future that holds the transform as soon as the buffer has it."""
+        future = Future()
+
+        def try_lookup() -> None:
+            if not future.done() and self.can_transform_core(target_frame, source_frame, time)[0]:
+                future.set_result(self.lookup_transform_core(target_frame, source_frame, time))
+
+        with self._new_data:
+            try_lookup()
+            if not future.done():
+                self._callbacks.append(try_lookup)
+                future.add_done_callback(lambda _: self._forget(try_lookup))
+        return future
+
+    def _wait(self, check: Callable[[], tuple[bool, str]], timeout: Duration) -> tuple[bool, str]:
+        """The first positive answer, or the last negative one after `timeout` of the steady clock."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        end = steady.now() + timeout
+        with self._new_data:
+            while not (answer := check())[0] and (left := (end - steady.now()).nanoseconds) > 0:
+                self._new_data.wait(left / 1e9)
+        return answer
+
+    def _notify(self) -> None:
+        with self._new_data:
+            self._new_data.notify_all()
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    def _forget(self, callback: Callable[[], None]) -> None:
+        with self._new_data:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)

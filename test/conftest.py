@@ -1,0 +1,35 @@
+"""Fixtures for every test that speaks ROS."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DOMAIN_IDS = range(1, 102)  # the ids whose ports lie below Linux's ephemeral range
+
+
+@pytest.fixture
+def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A ROS_DOMAIN_ID that no other test on this machine uses now, set in the environment that children inherit.
+
+    Skips where rclpy is not installed. In-process: `rclpy.init(domain_id=ros_domain)` or a context of its own.
+    """
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    first = os.getpid()
+    for offset in range(len(DOMAIN_IDS)):
+        domain = DOMAIN_IDS[(first + offset) % len(DOMAIN_IDS)]
+        with Path(tempfile.gettempdir(), f"prnet_ros_domain_{domain}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+            yield domain
+            return
+    pytest.fail("every ROS domain id is taken by a running test")
