@@ -1,0 +1,65 @@
+"""Every number of the network, in one frozen object."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Literal
+
+Temperature = Literal["predicted", "fixed", "annealed", "learned"]
+KeypointRule = Literal["norm", "random", "closeness"]
+Matching = Literal["rowwise", "sinkhorn"]
+
+
+@dataclass(frozen=True)
+class PRNetConfig:
+    """The network's form. The defaults are the paper's (supplement, and section 5 for the discount factor)."""
+
+    edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
+    num_neighbours: int = 20
+    embedding: int = 512
+    num_heads: int = 4
+    feed_forward: int = 1024
+    temperature_channels: tuple[int, ...] = (128, 128, 128)
+
+    num_keypoints: int = 512
+    """At most two thirds of a cloud become key points: the paper's 512 of 768."""
+    keypoints: KeypointRule = "norm"
+    temperature: Temperature = "predicted"
+    matching: Matching = "rowwise"
+    robust_procrustes: bool = False
+    """Reweight the matches at inference (ours); False is the paper's plain least squares."""
+
+    num_passes: int = 3
+    discount: float = 0.9
+    cycle_weight: float = 0.1
+    global_feature_weight: float = 0.1
+    cycle: Literal["exact", "paper"] = "exact"
+    matching_weight: float = 0.0
+    """Weight of our cross entropy of the matching matrix; 0 is the paper's loss."""
+
+    def __post_init__(self) -> None:
+        if self.embedding % self.num_heads:
+            raise ValueError(f"embedding {self.embedding} is not a multiple of num_heads {self.num_heads}")
+        for name in ("num_neighbours", "num_keypoints", "num_passes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    @classmethod
+    def paper(cls) -> "PRNetConfig":
+        """The paper's network and loss."""
+        return cls()
+
+    @classmethod
+    def small(cls) -> "PRNetConfig":
+        """Half as wide, for robots without a GPU; trained with the matching term."""
+        return cls(embedding=256, feed_forward=512, matching_weight=1.0, robust_procrustes=True)
+
+    def to_dict(self) -> dict:
+        """Plain values, for a file's metadata."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "PRNetConfig":
+        """Inverse of `to_dict`; an unknown name raises ValueError."""
+        unknown = set(values) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"unknown network settings: {', '.join(sorted(unknown))}")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

@@ -1,0 +1,72 @@
+"""EdgeConv (Wang et al., Dynamic Graph CNN, 2019), one linear product a point instead of one an edge."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from .neighbours import adjacency, knn, neighbour_max
+
+NEGATIVE_SLOPE = 0.2
+
+
+class EdgeConv(nn.Module):
+    """x_i' = max over j in kNN(i) of LeakyReLU(BatchNorm(W [x_j - x_i, x_i])).
+
+    Split: W [x_j - x_i, x_i] = W_1 x_j + (W_2 - W_1) x_i = a_j + b_i. BatchNorm is a scale and a shift a
+    channel and LeakyReLU rises, so with the scale s put into a first (its sign decides between maximum and
+    minimum) the maximum is taken over s a_j alone: x_i' = LeakyReLU(max_j s a_j + s b_i + shift).
+
+    The batch statistics over all edges follow from sums over points, in closed form: with d_j the number of
+    neighbourhoods that hold j, and S_i the sum of a over the neighbours of i,
+    mean = sum_j d_j a_j + k sum_i b_i, and after centring a and b,
+    variance = sum_j d_j a_j^2 + 2 sum_i b_i S_i + k sum_i b_i^2, each over the B N k edges.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, num_neighbours: int) -> None:
+        super().__init__()
+        self.num_neighbours = num_neighbours
+        self.neighbour = nn.Linear(in_channels, out_channels, bias=False)
+        self.centre = nn.Linear(in_channels, out_channels, bias=False)
+        self.norm = nn.BatchNorm1d(out_channels)
+        # One edge's input has 2 C_in numbers; both halves start as that one layer would.
+        bound = (1.0 / (2 * in_channels)) ** 0.5
+        nn.init.uniform_(self.neighbour.weight, -bound, bound)
+        nn.init.uniform_(self.centre.weight, -bound, bound)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, N, C_in) -> (B, N, C_out); the graph is built anew from the features."""
+        neighbours = knn(features, self.num_neighbours)
+        if not self.training:
+            scale, shift = self._running_affine()
+            a = torch.nn.functional.linear(features, self.neighbour.weight * scale[:, None])
+            centre_weight = (self.centre.weight - self.neighbour.weight) * scale[:, None]
+            b = torch.nn.functional.linear(features, centre_weight, shift)
+            return leaky_relu(neighbour_max(a, neighbours) + b, NEGATIVE_SLOPE)
+        a = self.neighbour(features).float()
+        b = self.centre(features).float() - a
+        scale, shift = self._batch_affine(a, b, neighbours)
+        return leaky_relu(neighbour_max(a * scale, neighbours) + b * scale + shift, NEGATIVE_SLOPE)
+
+    def _running_affine(self) -> tuple[Tensor, Tensor]:
+        norm = self.norm
+        scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
+        return scale, norm.bias - norm.running_mean * scale
+
+    def _batch_affine(self, a: Tensor, b: Tensor, neighbours: Tensor) -> tuple[Tensor, Tensor]:
+        k = neighbours.shape[-1]
+        num_edges = neighbours.numel()
+        edges = adjacency(neighbours)
+        degree = edges.sum(dim=1).unsqueeze(-1)
+        mean_a = (degree * a).sum(dim=(0, 1)) / num_edges
+        mean_b = b.mean(dim=(0, 1))
+        a, b = a - mean_a, b - mean_b
+        neighbour_sum = edges @ a
+        squares = (degree * a.square() + 2.0 * b * neighbour_sum + k * b.square()).sum(dim=(0, 1))
+        mean, variance = mean_a + mean_b, squares.clamp_min(0.0) / num_edges
+        norm = self.norm
+        with torch.no_grad():
+            norm.running_mean.lerp_(mean, norm.momentum)
+            norm.running_var.lerp_(variance * (num_edges / max(num_edges - 1, 1)), norm.momentum)
+            norm.num_batches_tracked += 1
+        scale = norm.weight * torch.rsqrt(variance + norm.eps)
+        return scale, norm.bias - mean * scale

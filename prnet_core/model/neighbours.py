@@ -1,0 +1,81 @@
+"""Nearest neighbours in feature space, and the maximum over them, without a (B, N, k, C) tensor."""
+
+import torch
+from torch import Tensor
+
+ROWS_AT_ONCE = 1024
+
+
+def knn(features: Tensor, k: int) -> Tensor:
+    """Indices (B, N, min(k, N)) of the nearest points of each point, itself among them (DGCNN's self-loop).
+
+    features: (B, N, C), finite. Ranked by |x_j|^2 - 2 x_i.x_j in float32 after centring, so that the answer
+    does not depend on where the cloud lies. Rows are taken 1024 at a time to bound the memory.
+    """
+    with torch.no_grad(), torch.autocast(features.device.type, enabled=False):
+        features = features.float()
+        features = features - features.mean(dim=1, keepdim=True)
+        k = min(k, features.shape[1])
+        norms = features.square().sum(dim=-1).unsqueeze(1)
+        columns = (-2.0 * features).transpose(1, 2)
+        chunks = [
+            torch.baddbmm(norms, rows, columns).topk(k, dim=-1, largest=False, sorted=False).indices
+            for rows in features.split(ROWS_AT_ONCE, dim=1)
+        ]
+    return torch.cat(chunks, dim=1)
+
+
+class _NeighbourMax(torch.autograd.Function):
+    """Walks the k neighbours with a running maximum; the backward pass scatters to the winners."""
+
+    @staticmethod
+    def forward(ctx, values: Tensor, rows: Tensor) -> Tensor:
+        best = values.index_select(0, rows[0])
+        candidate = torch.empty_like(best)
+        winner = torch.zeros(best.shape, dtype=torch.uint8, device=best.device)
+        better = torch.empty_like(winner)
+        for step in range(1, rows.shape[0]):
+            torch.index_select(values, 0, rows[step], out=candidate)
+            torch.gt(candidate, best, out=better.view(torch.bool))
+            torch.maximum(winner, better.mul_(step), out=winner)
+            torch.maximum(best, candidate, out=best)
+        ctx.save_for_backward(winner, rows)
+        return best
+
+    @staticmethod
+    def backward(ctx, grad: Tensor):
+        winner, rows = ctx.saved_tensors
+        winning_rows = rows.T.gather(1, winner.long())
+        return torch.zeros_like(grad).scatter_add_(0, winning_rows, grad), None
+
+
+def _walk(values: Tensor, rows: Tensor) -> Tensor:
+    best = values.index_select(0, rows[0])
+    candidate = torch.empty_like(best)
+    for row in rows[1:]:
+        torch.index_select(values, 0, row, out=candidate)
+        torch.maximum(best, candidate, out=best)
+    return best
+
+
+def neighbour_max(values: Tensor, neighbours: Tensor) -> Tensor:
+    """max over j in neighbours[i] of values[j], channel by channel.
+
+    values: (B, N, C); neighbours: (B, N, k) from `knn`, k at most 255. Returns (B, N, C).
+    """
+    batch, num_points, channels = values.shape
+    offsets = num_points * torch.arange(batch, device=values.device).view(-1, 1, 1)
+    rows = (neighbours + offsets).flatten(0, 1).T.contiguous()
+    flat = values.reshape(-1, channels)
+    if torch.is_grad_enabled() and values.requires_grad:
+        best = _NeighbourMax.apply(flat, rows)
+    else:
+        best = _walk(flat, rows)
+    return best.view(batch, num_points, channels)
+
+
+def adjacency(neighbours: Tensor) -> Tensor:
+    """(B, N, N) float32, one where j is among the neighbours of i."""
+    batch, num_points, _ = neighbours.shape
+    matrix = torch.zeros(batch, num_points, num_points, device=neighbours.device)
+    return matrix.scatter_(2, neighbours, 1.0)

@@ -1,0 +1,92 @@
+"""The transformer that lets each cloud's features know the other cloud (paper, section 4.1)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from .config import PRNetConfig
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).softmax(dim=-1) @ v
+
+
+class Attention(nn.Module):
+    """Multi-head attention; queries from one set, keys and values from another."""
+
+    def __init__(self, embedding: int, num_heads: int) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.query = nn.Linear(embedding, embedding)
+        self.key = nn.Linear(embedding, embedding)
+        self.value = nn.Linear(embedding, embedding)
+        self.out = nn.Linear(embedding, embedding)
+
+    def forward(self, queries: Tensor, memory: Tensor) -> Tensor:
+        """queries (B, N, C), memory (B, M, C) -> (B, N, C)."""
+
+        def heads(x: Tensor) -> Tensor:
+            return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+        q, k, v = heads(self.query(queries)), heads(self.key(memory)), heads(self.value(memory))
+        # The fused kernel's backward pass on a CPU takes several times as long as the plain products.
+        plain = torch.is_grad_enabled() and q.device.type == "cpu"
+        attended = _attention(q, k, v) if plain else scaled_dot_product_attention(q, k, v)
+        return self.out(attended.transpose(1, 2).flatten(-2))
+
+
+def _feed_forward(config: PRNetConfig) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(config.embedding, config.feed_forward),
+        nn.ReLU(),
+        nn.Linear(config.feed_forward, config.embedding),
+    )
+
+
+class Encoder(nn.Module):
+    """Self-attention and feed-forward, each a residual on its layer-normalised input."""
+
+    def __init__(self, config: PRNetConfig) -> None:
+        super().__init__()
+        self.attention = Attention(config.embedding, config.num_heads)
+        self.feed_forward = _feed_forward(config)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.embedding) for _ in range(3))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, M, C) -> the memory (B, M, C) that the decoder of the other cloud reads."""
+        normed = self.norms[0](features)
+        x = features + self.attention(normed, normed)
+        x = x + self.feed_forward(self.norms[1](x))
+        return self.norms[2](x)
+
+
+class Decoder(nn.Module):
+    """Self-attention, attention to the other cloud's memory, feed-forward."""
+
+    def __init__(self, config: PRNetConfig) -> None:
+        super().__init__()
+        self.self_attention = Attention(config.embedding, config.num_heads)
+        self.cross_attention = Attention(config.embedding, config.num_heads)
+        self.feed_forward = _feed_forward(config)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.embedding) for _ in range(4))
+
+    def forward(self, features: Tensor, memory: Tensor) -> Tensor:
+        """features (B, N, C) of this cloud, memory (B, M, C) of the other -> (B, N, C)."""
+        normed = self.norms[0](features)
+        x = features + self.self_attention(normed, normed)
+        x = x + self.cross_attention(self.norms[1](x), memory)
+        x = x + self.feed_forward(self.norms[2](x))
+        return self.norms[3](x)
+
+
+class Transformer(nn.Module):
+    """phi of Phi_X = F_X + phi(F_X, F_Y): the encoder reads F_Y, the decoder F_X; asymmetric."""
+
+    def __init__(self, config: PRNetConfig) -> None:
+        super().__init__()
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+
+    def forward(self, features: Tensor, other_memory: Tensor) -> Tensor:
+        """features F_X (B, N, C); other_memory = encoder(F_Y) (B, M, C). Returns the residual (B, N, C)."""
+        return self.decoder(features, other_memory)

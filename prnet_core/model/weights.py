@@ -1,0 +1,91 @@
+"""Weights on disk: safetensors, with the configuration and a model card in the metadata; no pickle."""
+
+import json
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from .config import PRNetConfig
+from .prnet import PRNet
+
+FORMAT = "prnet/1"
+PACKAGED = Path(__file__).resolve().parent.parent / "weights" / "prnet_small.safetensors"
+
+
+class WeightsError(ValueError):
+    """A weights file that cannot be used, and why."""
+
+
+def choose_device(device: str | torch.device = "auto") -> torch.device:
+    """"auto": CUDA where there is one, else the CPU. Raises ValueError when the device asked for is absent."""
+    if str(device) == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    chosen = torch.device(device)
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device {str(device)!r} was asked for, but torch {torch.__version__} finds no CUDA device")
+    return chosen
+
+
+def save_network(network: PRNet, path: str | Path, card: dict) -> None:
+    """Write weights, configuration and model card (data, steps, figures: anything JSON holds); atomic."""
+    path = Path(path)
+    metadata = {
+        "format": FORMAT,
+        "config": json.dumps(network.config.to_dict()),
+        "card": json.dumps(card, indent=1, sort_keys=True),
+    }
+    tensors = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    temporary = path.with_name(path.name + ".part")
+    save_file(tensors, temporary, metadata)
+    os.replace(temporary, path)
+
+
+def read_card(path: str | Path | None = None) -> dict:
+    """The model card of a weights file (the packaged one by default)."""
+    return json.loads(_read(Path(path or PACKAGED))[1]["card"])
+
+
+def load_network(path: str | Path | None = None, device: str | torch.device = "auto") -> PRNet:
+    """The network of a weights file, in evaluation mode; None gives the packaged small preset.
+
+    Raises FileNotFoundError, or WeightsError which names what does not fit: not safetensors, another
+    program's file, missing, unexpected or differently shaped tensors, values that are not finite.
+    """
+    chosen = choose_device(device)
+    path = Path(path or PACKAGED)
+    tensors, metadata = _read(path)
+    try:
+        network = PRNet(PRNetConfig.from_dict(json.loads(metadata["config"])))
+    except (ValueError, TypeError) as error:
+        raise WeightsError(f"{path}: configuration not understood: {error}") from error
+    expected = network.state_dict()
+    problems = [f"missing {name}" for name in expected if name not in tensors]
+    problems += [f"unexpected {name}" for name in tensors if name not in expected]
+    problems += [
+        f"{name} is {tuple(tensors[name].shape)}, expected {tuple(value.shape)}"
+        for name, value in expected.items()
+        if name in tensors and tensors[name].shape != value.shape
+    ]
+    problems += [f"{name} is not finite" for name, value in tensors.items() if not torch.isfinite(value).all()]
+    if problems:
+        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
+        raise WeightsError(f"{path} does not fit its own configuration: {'; '.join(problems[:5])}{more}")
+    network.load_state_dict(tensors)
+    return network.to(chosen).eval()
+
+
+def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    if not path.is_file():
+        raise FileNotFoundError(f"no weights file at {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+    except SafetensorError as error:
+        raise WeightsError(f"{path} is not a safetensors file, or is cut short: {error}") from error
+    if metadata.get("format") != FORMAT:
+        raise WeightsError(f"{path} holds no PRNet weights (format {metadata.get('format')!r}, expected {FORMAT!r})")
+    return tensors, metadata
