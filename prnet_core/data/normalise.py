@@ -41,7 +41,9 @@ class PairNormalisation:
         return T
 
 
-def normalise_pair(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:
+def normalise_pair(
+    source: np.ndarray, target: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:
     """Centre each cloud at its own mean and scale both by one factor to about the unit sphere.
 
     The factor puts the larger of the two radii that hold 90 % of the points at `UNIT_RADIUS_90`: a few
@@ -73,18 +75,22 @@ def thin_pair(
     return thinned[0], thinned[1], voxel
 
 
-def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator) -> float:
+def pair_voxel_size(
+    source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator
+) -> float:
     """Edge of the voxels of which the sparser of the two clouds fills about `num_voxels`."""
     clouds = [
-        cloud if len(cloud) <= MAX_SEARCH_POINTS else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
+        cloud
+        if len(cloud) <= MAX_SEARCH_POINTS
+        else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
         for cloud in (source, target)
     ]
-    extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
-    high = max(extent, np.finfo(np.float32).tiny) / 2
-    low = high / 1024
-    for _ in range(9):
+    columns = [_shifted_columns(cloud) for cloud in clouds]
+    high = max(max(float(column.max()) for column in columns), np.finfo(np.float32).tiny) / 2
+    low = high / 512
+    for _ in range(8):
         middle = float(np.sqrt(low * high))
-        if min(_count_voxels(cloud, middle) for cloud in clouds) >= num_voxels:
+        if min(_count_voxels(column, middle) for column in columns) >= num_voxels:
             low = middle
         else:
             high = middle
@@ -93,22 +99,31 @@ def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng
 
 def voxel_centroids(points: np.ndarray, voxel: float) -> np.ndarray:
     """Mean of the points in each occupied voxel: (N, 3) -> (V, 3), V <= N, in the points' dtype."""
-    _, index, counts = np.unique(_voxel_keys(points, voxel), return_inverse=True, return_counts=True)
+    keys = _voxel_keys(_shifted_columns(points), voxel)
+    _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sums = np.stack([np.bincount(index, weights=axis, minlength=len(counts)) for axis in points.T], axis=1)
     return (sums / counts[:, None]).astype(points.dtype)
 
 
-def _voxel_keys(points: np.ndarray, voxel: float) -> np.ndarray:
-    cells = np.floor((points - points.min(0)) / voxel).astype(np.int64)
-    return (cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2]
+def _shifted_columns(points: np.ndarray) -> np.ndarray:
+    """(N, 3) -> (3, N) contiguous, each row from zero: minima over short rows of (N, 3) are slow."""
+    columns = np.ascontiguousarray(points.T)
+    return columns - columns.min(axis=1, keepdims=True)
 
 
-def _count_voxels(points: np.ndarray, voxel: float) -> int:
-    keys = np.sort(_voxel_keys(points, voxel))
+def _voxel_keys(columns: np.ndarray, voxel: float) -> np.ndarray:
+    x, y, z = (columns / voxel).astype(np.int64)
+    return (x << 42) | (y << 21) | z
+
+
+def _count_voxels(columns: np.ndarray, voxel: float) -> int:
+    keys = np.sort(_voxel_keys(columns, voxel))
     return 1 + int(np.count_nonzero(np.diff(keys)))
 
 
-def _sample(candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator) -> np.ndarray:
+def _sample(
+    candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator
+) -> np.ndarray:
     if len(candidates) >= num_points:
         return candidates[rng.choice(len(candidates), num_points, replace=False)]
     missing = num_points - len(candidates)

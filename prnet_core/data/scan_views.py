@@ -1,0 +1,159 @@
+"""Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
+
+Ray casting is too slow to be done at every step, so a shard holds a few views of each of many scenes: points in the
+scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise come on top at every draw
+(`scan_pairs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.data.normalise import pair_voxel_size, voxel_centroids
+from prnet_core.data.random_rotations import about_vertical
+from prnet_core.data.scanners import random_depth_camera, random_lidar
+from prnet_core.data.scenes import Scene, random_scene
+
+INT16_RANGE = 32000
+MIN_POINTS = 300
+"""A view with fewer returns is not kept."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One scan: points (N, 3) metres in the world, T_world_sensor (4, 4)."""
+
+    points: np.ndarray
+    T_world_sensor: np.ndarray
+
+
+class ScanViews:
+    """Views grouped by scene. `len()` scenes; `views[i]` is the list of the i-th scene's views."""
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        scales: np.ndarray,
+        starts: np.ndarray,
+        poses: np.ndarray,
+        scenes: np.ndarray,
+    ):
+        """points int16 (P, 3) of all V views one after the other, scales (V,) metres a unit, starts (V + 1,),
+        poses (V, 4, 4) T_world_sensor, scenes (V,) the scene's index of each view, ascending from 0.
+
+        The points of a view are relative to its sensor's position, along the world's axes.
+        """
+        if len(starts) != len(scales) + 1 or len(poses) != len(scales) or len(scenes) != len(scales):
+            raise ValueError("scales, poses and scenes need one entry a view, starts one more")
+        self.points, self.scales, self.starts, self.poses, self.scenes = points, scales, starts, poses, scenes
+        self._first = (
+            np.searchsorted(scenes, np.arange(int(scenes[-1]) + 2)) if len(scenes) else np.zeros(1, int)
+        )
+
+    def __len__(self) -> int:
+        return len(self._first) - 1
+
+    def __getitem__(self, scene: int) -> list[View]:
+        if not 0 <= scene < len(self):
+            raise IndexError(f"scene {scene} of {len(self)}")
+        return [self._view(index) for index in range(self._first[scene], self._first[scene + 1])]
+
+    def _view(self, index: int) -> View:
+        points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(
+            np.float64
+        )
+        return View(points + self.poses[index, :3, 3], self.poses[index].astype(np.float64))
+
+    @staticmethod
+    def pack(scenes: list[list[View]]) -> ScanViews:
+        """From lists of views, one list a scene."""
+        points, scales, poses, owners = [], [], [], []
+        for owner, views in enumerate(scenes):
+            for view in views:
+                relative = view.points - view.T_world_sensor[:3, 3]
+                scale = np.abs(relative).max() / INT16_RANGE
+                points.append(np.round(relative / scale).astype(np.int16))
+                scales.append(scale)
+                poses.append(view.T_world_sensor)
+                owners.append(owner)
+        starts = np.cumsum([0] + [len(cloud) for cloud in points])
+        return ScanViews(
+            np.concatenate(points),
+            np.array(scales, np.float32),
+            starts,
+            np.array(poses, np.float32),
+            np.array(owners),
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write a compressed npz."""
+        np.savez_compressed(
+            path,
+            points=self.points,
+            scales=self.scales,
+            starts=self.starts,
+            poses=self.poses,
+            scenes=self.scenes,
+        )
+
+    @staticmethod
+    def load(path: Path | str) -> ScanViews:
+        """Read what `save` wrote. Raises OSError or KeyError for another file."""
+        with np.load(path) as file:
+            return ScanViews(*(file[name] for name in ("points", "scales", "starts", "poses", "scenes")))
+
+
+def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1400) -> list[View]:
+    """A random scene seen from `num_views` poses by a random sensor: 80 % LiDAR, 20 % depth camera.
+
+    Poses are within about 3 m of each other (LiDAR) or 1 m (camera), upright with a handheld tilt of up to 20 degrees. The
+    views' density is evened out by one voxel size. Scenes that show too little are drawn again.
+    """
+    while True:
+        scene = random_scene(rng)
+        camera = rng.random() < 0.2
+        scanner = random_depth_camera(rng) if camera else random_lidar(rng)
+        poses = _sensor_poses(scene, scanner.field_of_view, num_views, 1.0 if camera else 3.0, rng)
+        if poses is None:
+            continue
+        clouds = [scanner.scan(scene, pose[:3, 3], pose[:3, :3], rng) for pose in poses]
+        if min(len(cloud) for cloud in clouds) < MIN_POINTS:
+            continue
+        sparsest = min(clouds, key=len)
+        voxel = pair_voxel_size(sparsest, sparsest, min(max_points, int(0.9 * len(sparsest))), rng)
+        return [
+            View(_at_most(voxel_centroids(cloud, voxel), max_points, rng), pose)
+            for cloud, pose in zip(clouds, poses, strict=True)
+        ]
+
+
+def _sensor_poses(
+    scene: Scene, field_of_view: float, num_views: int, reach: float, rng: np.random.Generator
+) -> list[np.ndarray] | None:
+    low, high = scene.sensor_region
+    middle, yaw = rng.uniform(low, high), rng.uniform(-np.pi, np.pi)
+    poses: list[np.ndarray] = []
+    for _ in range(10 * num_views):
+        offset = rng.uniform(-reach / 2, reach / 2, 3) * (1.0, 1.0, 0.2)
+        position = np.clip(middle + offset, low, high)
+        if scene.solids.contain(position[None], margin=0.25).any():
+            continue
+        pose = np.eye(4)
+        narrow = field_of_view < 2 * np.pi
+        spread = 0.35 * field_of_view if narrow else np.pi
+        turn = yaw + rng.uniform(-spread, spread)
+        cos, sin = np.cos(turn), np.sin(turn)
+        heading = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        pose[:3, :3] = heading @ about_vertical(rng, 0.0, np.radians(20.0))
+        pose[:3, 3] = position
+        poses.append(pose)
+        if len(poses) == num_views:
+            return poses
+    return None
+
+
+def _at_most(points: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    return points if len(points) <= count else points[np.sort(rng.choice(len(points), count, replace=False))]

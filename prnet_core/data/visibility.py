@@ -1,0 +1,41 @@
+"""Which points of a sampled surface a camera sees: a coarse depth buffer (numpy).
+
+Points have no extent, so the ones behind shine through. The nearest depth in a point's own cell of the image, and in
+the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def visible_points(
+    points: np.ndarray,
+    camera: np.ndarray,
+    cell: float,
+    same_cell_tolerance: float = 2.5,
+    around_tolerance: float = 5.0,
+) -> np.ndarray:
+    """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
+
+    `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the points.
+    The tolerances, in cells, say how much farther than the nearest point a point may be and still be seen.
+    """
+    distance = np.linalg.norm(camera)
+    forward = -camera / distance
+    right = np.cross(forward, [1.0, 0.0, 0.0] if abs(forward[0]) < 0.7 else [0.0, 1.0, 0.0])
+    right /= np.linalg.norm(right)
+    local = (points - camera) @ np.stack([right, np.cross(forward, right), forward], axis=1)
+    depth = np.maximum(local[:, 2], 1e-3 * distance)
+    pixels = np.floor(local[:, :2] / depth[:, None] * (distance / cell)).astype(np.int64)
+    pixels -= pixels.min(0) - 1
+    width, height = pixels.max(0) + 2
+    buffer = np.full(width * height, np.inf)
+    index = pixels[:, 0] * height + pixels[:, 1]
+    np.minimum.at(buffer, index, depth)
+    image = buffer.reshape(width, height)
+    rows = np.minimum(np.minimum(image[:-2], image[1:-1]), image[2:])
+    around = np.full_like(image, np.inf)
+    around[1:-1, 1:-1] = np.minimum(np.minimum(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
+    same = depth <= buffer[index] + same_cell_tolerance * cell
+    return same & (depth <= around.ravel()[index] + around_tolerance * cell)
