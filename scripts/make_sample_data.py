@@ -1,0 +1,104 @@
+"""Make the sample bags of test/data anew: a simulated LiDAR walk, a simulated depth camera, real Kinect frames.
+
+    python scripts/make_sample_data.py --pcl pcl_1.15.0+dfsg.orig.tar.xz
+
+The simulated bags come out the same every time (fixed seeds). The Kinect frames are those of the source package
+`pcl` of Debian; without --pcl that bag is left as it is. test/data/README.md says how to get the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+import numpy as np
+from kinect_frames import kinect_frames, license_text
+from scipy.spatial.transform import Rotation
+from simulator.room import furnished_room
+from simulator.sample_bag import SampleBag
+from simulator.sensors import DepthCamera, SpinningLidar
+from simulator.walk import Walk
+
+START_NS = 1_760_000_000 * 10**9
+SCAN_RATE = 5.0
+OUT = Path(__file__).resolve().parents[1] / "test" / "data"
+
+
+def transform(xyz: tuple[float, float, float], matrix: np.ndarray) -> np.ndarray:
+    """4x4 from a translation and a 3x3 rotation."""
+    result = np.eye(4)
+    result[:3, :3] = matrix
+    result[:3, 3] = xyz
+    return result
+
+
+# A LiDAR on a mast, turned by 90 degrees and tilted a little: an extrinsic that is ignored or inverted shows.
+T_BASE_LIDAR = transform((0.15, 0.0, 1.10), Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix())
+# The optical frame looks along the robot's x, 10 degrees down.
+T_BASE_CAMERA = transform(
+    (0.20, 0.05, 1.00),
+    Rotation.from_euler("Y", 10.0, degrees=True).as_matrix() @ np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
+)
+
+LIDAR_WALK = Walk(
+    [(3.6, 1.7), (2.6, 1.2), (1.4, 0.9), (0.6, 0.1), (0.3, -1.0), (-0.7, -1.8), (-2.3, -1.9), (-3.4, -1.2),
+     (-3.6, 0.2), (-3.3, 1.6), (-2.3, 2.5), (-0.9, 2.7), (0.4, 2.6)],
+    speed=1.0,
+)  # fmt: skip
+CAMERA_WALK = Walk([(-4.0, -0.9), (-3.0, -1.3), (-1.8, -1.6), (-0.4, -1.0), (0.4, 0.4)], speed=0.7)
+
+
+def make_lidar_walk(path: Path, num_scans: int = 64) -> None:
+    """Every second sweep of a LiDAR that turns at 10 Hz, distorted by the motion, with a time for every point."""
+    room, lidar, random = furnished_room(), SpinningLidar(), np.random.default_rng(1)
+    with SampleBag(path) as bag:
+        bag.add_static(START_NS, "lidar", T_BASE_LIDAR)
+        for index in range(num_scans):
+            start = index / SCAN_RATE
+            stamp_ns = START_NS + round(start * 1e9)
+            points, times = lidar.scan(room, lambda t: LIDAR_WALK.pose(t) @ T_BASE_LIDAR, start, random)
+            bag.add_scan(stamp_ns, "lidar", points, times)
+            bag.add_truth(stamp_ns, "lidar", LIDAR_WALK.pose(start) @ T_BASE_LIDAR)
+
+
+def make_depth_walk(path: Path, num_frames: int = 16) -> None:
+    """A depth camera at 5 Hz, organised clouds with NaN."""
+    room, camera, random = furnished_room(), DepthCamera(), np.random.default_rng(2)
+    frame = "camera_depth_optical_frame"
+    with SampleBag(path) as bag:
+        bag.add_static(START_NS, frame, T_BASE_CAMERA)
+        for index in range(num_frames):
+            time = 1.0 + index / SCAN_RATE
+            stamp_ns = START_NS + round(time * 1e9)
+            T_map_camera = CAMERA_WALK.pose(time) @ T_BASE_CAMERA
+            bag.add_depth_frame(stamp_ns, frame, camera.frame(room, T_map_camera, random))
+            bag.add_truth(stamp_ns, frame, T_map_camera)
+
+
+def make_kinect(path: Path, tarball: Path) -> None:
+    """The real frames, every second pixel of every second row: 320 x 240, still organised, values untouched."""
+    with SampleBag(path, with_poses=False) as bag:
+        for stamp_ns, points in kinect_frames(tarball):
+            bag.add_depth_frame(stamp_ns, "camera_depth_optical_frame", points[::2, ::2])
+    (path / "LICENSE.txt").write_bytes(license_text(tarball))
+
+
+def main() -> None:
+    """Parse the command line and make the bags."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pcl", type=Path, help="source tarball of Debian's package pcl, for the Kinect frames")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder the bags go to (default: test/data)")
+    arguments = parser.parse_args()
+    bags = {"lidar_walk": make_lidar_walk, "depth_walk": make_depth_walk}
+    if arguments.pcl:
+        bags["kinect"] = lambda path: make_kinect(path, arguments.pcl)
+    for name, make in bags.items():
+        path = arguments.out / name
+        shutil.rmtree(path, ignore_errors=True)
+        make(path)
+        print(f"{path}: {sum(file.stat().st_size for file in path.iterdir()) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
