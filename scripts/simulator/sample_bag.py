@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
@@ -17,6 +17,9 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+if TYPE_CHECKING:
+    from typing import Self
 
 POINTS = "/points"
 TRUTH = "/ground_truth/tf"
@@ -45,10 +48,10 @@ class SampleBag:
                 STATIC, "tf2_msgs/msg/TFMessage", QosReliability.RELIABLE, QosDurability.TRANSIENT_LOCAL
             )
 
-    def __enter__(self) -> SampleBag:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, exception_type: Any, *_: object) -> None:
+    def __exit__(self, exception_type: type[BaseException] | None, *_: object) -> None:
         if exception_type is None:
             self._writer.close()
 
