@@ -63,12 +63,19 @@ class BufferCore:
     ) -> TransformStamped:
         """The source at `source_time` seen from the target at `target_time`, by way of a frame that did not move."""
         with self._lock:
-            self._check("lookupTransform", target_frame=target_frame, source_frame=source_frame, fixed_frame=fixed_frame)
+            self._check(
+                "lookupTransform",
+                target_frame=target_frame,
+                source_frame=source_frame,
+                fixed_frame=fixed_frame,
+            )
             target_stamp = self._resolve(target_frame, fixed_frame, target_time.nanoseconds)
             source_stamp = self._resolve(fixed_frame, source_frame, source_time.nanoseconds)
             T_target_fixed = self._between(target_frame, fixed_frame, target_stamp)
             T_fixed_source = self._between(fixed_frame, source_frame, source_stamp)
-        return message_from_transform(target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source)
+        return message_from_transform(
+            target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source
+        )
 
     def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
         """Whether the lookup would succeed, and the reason where it would not."""
@@ -91,7 +98,10 @@ class BufferCore:
     def all_frames_as_string(self) -> str:
         """One line a frame: which parent it has."""
         with self._lock:
-            lines = [f"Frame {child} exists with parent {cache.latest().parent}." for child, cache in self._frames.items()]
+            lines = [
+                f"Frame {child} exists with parent {cache.latest().parent}."
+                for child, cache in self._frames.items()
+            ]
         return "\n".join(lines)
 
     @staticmethod
@@ -120,7 +130,8 @@ class BufferCore:
                 self._known.update((child, parent))
         if problem is not None:
             get_logger("tf2_buffer").warning(
-                f"{problem} (frame '{child}', parent '{parent}', authority '{authority}')", throttle_duration_sec=5.0
+                f"{problem} (frame '{child}', parent '{parent}', authority '{authority}')",
+                throttle_duration_sec=5.0,
             )
 
     def _check(self, caller: str, **frames: str) -> None:
@@ -144,7 +155,9 @@ class BufferCore:
             return stamp
         if target == source:
             return self._frames[target].latest().stamp if target in self._frames else LATEST
-        to_target, to_source = self._join(self._chain(target, LATEST), self._chain(source, LATEST), target, source)
+        to_target, to_source = self._join(
+            self._chain(target, LATEST), self._chain(source, LATEST), target, source
+        )
         stamps = [sample.stamp for sample in to_target + to_source if sample.stamp != LATEST]
         return min(stamps, default=LATEST)
 
@@ -205,7 +218,7 @@ class BufferCore:
                 to_target = [sample for _, sample in target_chain[: depth_in_target[frame]]]
                 return to_target, [sample for _, sample in source_chain[:depth]]
         raise ConnectivityException(
-            f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree."
+            f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree. "
             "Tf has two or more unconnected trees."
         )
 
