@@ -47,7 +47,7 @@ setup(
         "console_scripts": [
             "prnet = prnet_core.cli.main:app",
             "prnet_demo = prnet_ros.demo:main",
-            "prnet_node = prnet_ros.node:main",
+            "prnet_node = prnet_ros.main:main",
             "prnet_replay = prnet_ros.replay:main",
         ]
     },

@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no_deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("no_deadline")
 
 DOMAIN_IDS = range(1, 102)  # the ids whose ports lie below Linux's ephemeral range
 

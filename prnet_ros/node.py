@@ -1,0 +1,200 @@
+"""The node: which callback hands what to whom."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+import traceback
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, JumpThreshold, TimeJump
+from rclpy.clock_type import ClockType
+from rclpy.duration import Duration
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import PointCloud2
+from std_srvs.srv import Trigger
+
+from prnet_core.data.pointcloud2 import CloudError, read_cloud
+from prnet_core.odometry import ScanOdometry
+from prnet_core.registration import Registration
+from prnet_ros import network
+from prnet_ros.counters import Counters, GapDetector
+from prnet_ros.diagnostics import BAD_CLOUD, CORE_ERROR, Situation, status_of
+from prnet_ros.mounts import Mounts
+from prnet_ros.outputs import Outputs
+from prnet_ros.parameters import NodeParameters, declare_parameters, on_change, read_parameters
+from prnet_ros.recent_scans import RecentScans
+from prnet_ros.scan_slot import Scan, ScanSlot
+from prnet_ros.worker import Worker
+
+NUM_RECENT_SCANS = 20
+
+
+class PRNetNode(Node):
+    """Registers each scan of `points` and publishes the motion.
+
+    Callbacks only convert and count. The worker's thread registers and publishes. Raises ParameterError when a
+    parameter has a value that it cannot have.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("prnet")
+        declare_parameters(self)
+        parameters = read_parameters(self)
+        self._no_data_timeout = parameters.no_data_timeout
+        self._counters = Counters()
+        self._reported = self._counters.copy()
+        self._gaps = GapDetector()
+        self._last_data = time.monotonic()
+        self._sensor_frame = ""
+
+        self._loaded = network.load(parameters.weights, parameters.device, parameters.num_threads)
+        self.recent_scans = RecentScans(NUM_RECENT_SCANS)
+        self._mounts = Mounts(self, parameters.base_frame)
+        self._outputs = Outputs(
+            self, parameters.odom_frame, parameters.base_frame, parameters.publish_tf, parameters.invert_tf
+        )
+        registration = Registration(self._loaded.network, parameters.registration)
+        self._slot = ScanSlot()
+        self.worker = Worker(
+            ScanOdometry(registration, parameters.odometry), self._slot, self._process, self._on_error
+        )
+        on_change(self, self._apply)
+
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        backwards = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
+        self._jump_handler = self.get_clock().create_jump_callback(backwards, post_callback=self._on_clock_jump)
+        self._subscription = self._subscribe(parameters.reliability)
+        self._say_hello(parameters)
+        self.worker.start()
+
+    def close(self, timeout: float) -> bool:
+        """Stop the worker after the scan in work; False when it does not end within `timeout` seconds."""
+        return self.worker.stop(timeout)
+
+    def _subscribe(self, reliability: str):
+        qos = QoSProfile(depth=5, reliability=ReliabilityPolicy[reliability.upper()])
+        return self.create_subscription(
+            PointCloud2, "points", self._on_cloud, qos,
+            callback_group=MutuallyExclusiveCallbackGroup(),
+            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_incompatible_qos),
+        )
+
+    # --- executor threads ---
+
+    def _on_cloud(self, message: PointCloud2) -> None:
+        received = self._last_data = time.monotonic()
+        self._counters.count("received")
+        stamp = message.header.stamp
+        missing = self._gaps.missing_before(stamp.sec + stamp.nanosec * 1e-9)
+        if missing:
+            self._counters.count("missing_by_stamps", number=missing)
+        try:
+            cloud = read_cloud(message)
+        except CloudError as error:
+            self._count_bad_cloud(error.kind, str(error))
+            return
+        except Exception as error:  # noqa: BLE001  whatever a driver sends, the node lives
+            self._on_error(error)
+            return
+        if self._slot.put(Scan(cloud, stamp, message.header.frame_id, received)):
+            self._counters.count("dropped")
+
+    def _on_incompatible_qos(self, event) -> None:
+        reason = f"a publisher's QoS does not fit the subscription's ({event.last_policy_kind})"
+        if self._counters.count("incompatible_qos", reason):
+            self.get_logger().warning(f"{self._subscription.topic_name}: {reason}")
+
+    def _on_clock_jump(self, jump: TimeJump) -> None:
+        self._restart(f"the clock went back by {-jump.delta.nanoseconds * 1e-9:.3f} s")
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._restart("asked for by ~/reset")
+        response.success, response.message = True, "the next scan starts a new trajectory"
+        return response
+
+    def _restart(self, reason: str) -> None:
+        self.get_logger().info(f"starting anew: {reason}")
+        self._slot.clear()
+        self.worker.between_scans(lambda odometry: odometry.reset())
+        self._counters.count("reset", reason)
+
+    def _apply(self, parameters: NodeParameters) -> None:
+        self._no_data_timeout = parameters.no_data_timeout
+        self._outputs.publish_tf = parameters.publish_tf
+        self._outputs.invert_tf = parameters.invert_tf
+
+    def _report(self) -> None:
+        counts = self._counters.copy()
+        situation = Situation(
+            topic=self._subscription.topic_name,
+            num_publishers=self.count_publishers(self._subscription.topic_name),
+            seconds_without_data=time.monotonic() - self._last_data,
+            no_data_timeout=self._no_data_timeout,
+            missing_mount=self._mounts.missing,
+            setup_problem=self._loaded.problem,
+            details={"device": self._loaded.device, "weights": self._loaded.weights, "frame": self._sensor_frame},
+        )
+        report = DiagnosticArray(status=[status_of(counts, self._reported, situation)])
+        report.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(report)
+        self._reported = counts
+        self._outputs.publish_trajectory()
+
+    # --- the worker's thread ---
+
+    def _process(self, odometry: ScanOdometry, scan: Scan) -> None:
+        T_base_sensor = self._mounts.lookup(scan.frame_id)
+        if T_base_sensor is None:
+            if self._counters.count("waiting_for_mount"):
+                self.get_logger().warning(f"waiting: {self._mounts.missing}")
+            return
+        if self._sensor_frame != scan.frame_id:
+            if self._sensor_frame:
+                self._count_bad_cloud("other_frame", f"'{scan.frame_id}' among scans of '{self._sensor_frame}'")
+                return
+            self._sensor_frame = scan.frame_id
+
+        stamp = scan.stamp.sec + scan.stamp.nanosec * 1e-9
+        update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
+        if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
+            self.get_logger().warning(f"first scan {update.status}: {update.reason}")
+        if update.status in ("ignored", "rejected"):
+            return
+        self._counters.count("registered")
+        if update.status in ("first", "reset"):
+            self.recent_scans.clear()
+        self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
+        self._outputs.publish(scan, update, T_base_sensor)
+        self._counters.add_latency(time.monotonic() - scan.received)
+
+    # --- any thread ---
+
+    def _count_bad_cloud(self, kind: str, reason: str) -> None:
+        if self._counters.count(BAD_CLOUD + kind, reason):
+            self.get_logger().warning(f"unusable cloud ({kind}), told once: {reason}")
+
+    def _on_error(self, error: Exception) -> None:
+        if not self.context.ok():  # publishing fails once the context is shut down
+            return
+        kind = type(error).__name__
+        if self._counters.count(CORE_ERROR + kind, str(error)):
+            text = "".join(traceback.format_exception(error))
+            self.get_logger().error(f"a scan failed ({kind}), told once:\n{text}")
+
+    def _say_hello(self, parameters: NodeParameters) -> None:
+        logger = self.get_logger()
+        logger.info(f"{sys.executable} (Python {platform.python_version()})")
+        logger.info(
+            f"weights {self._loaded.weights}, device {self._loaded.device}, {parameters.num_threads} threads; "
+            f"{parameters.reliability} on {self._subscription.topic_name}; "
+            f"{parameters.odom_frame} -> {parameters.base_frame or 'the frame of the clouds'}"
+        )
+        if self._loaded.problem:
+            logger.error(self._loaded.problem)

@@ -1,0 +1,153 @@
+"""The node's parameters: declared with descriptions and ranges, read into one frozen object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from prnet_core.odometry import OdometryConfig
+from prnet_core.registration import RegistrationConfig
+
+_REGISTRATION = RegistrationConfig()
+_ODOMETRY = OdometryConfig()
+
+
+class ParameterError(ValueError):
+    """A parameter was given a value that it cannot have; the text is for the person who gave it."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One parameter. `range` is inclusive; `choices` are for strings; without `settable` a restart is needed."""
+
+    default: Any
+    description: str
+    range: tuple[float, float] | None = None
+    choices: tuple[str, ...] | None = None
+    settable: bool = False
+
+
+# config/prnet.yaml documents these at length, in the same order; a test holds the two together.
+SPECS: dict[str, Spec] = {
+    "odom_frame": Spec("odom", "Frame the motion is told in (REP 105): where base_frame was at the first scan."),
+    "base_frame": Spec("", "Frame whose motion is published; empty: the frame of the clouds."),
+    "publish_tf": Spec(True, "Publish odom_frame -> base_frame on /tf.", settable=True),
+    "invert_tf": Spec(False, "Publish base_frame -> odom_frame instead, where base_frame has a parent.", settable=True),
+    "reliability": Spec(
+        "best_effort", "Of the subscription to points.", choices=("best_effort", "reliable")
+    ),
+    "no_data_timeout": Spec(
+        5.0, "Seconds without a cloud before the diagnostics warn (steady clock).", range=(0.1, 3600.0), settable=True
+    ),
+    "weights": Spec("", "Safetensors file of the network; empty: the packaged one; 'none': no network."),
+    "device": Spec("auto", "PyTorch device of the network: auto, cpu, cuda, cuda:1, ..."),
+    "num_threads": Spec(2, "Threads of PyTorch and of the refinement on the CPU.", range=(1, 256)),
+    "registration.voxel_size": Spec(0.0, "Metres; 0: from the clouds' own scale.", range=(0.0, 100.0)),
+    "registration.min_range": Spec(_REGISTRATION.min_range, "Nearer points are left out, metres.", range=(0.0, 1e4)),
+    "registration.max_range": Spec(0.0, "Farther points are left out, metres; 0: none.", range=(0.0, 1e6)),
+    "registration.target_points": Spec(
+        _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
+    ),
+    "registration.min_inlier_ratio_accepted": Spec(
+        _REGISTRATION.min_inlier_ratio_accepted, "Share of inliers for 'accepted'.", range=(0.0, 1.0)
+    ),
+    "registration.min_inlier_ratio_weak": Spec(
+        _REGISTRATION.min_inlier_ratio_weak, "Share of inliers for 'weak'; 'rejected' below.", range=(0.0, 1.0)
+    ),
+    "odometry.target": Spec(
+        _ODOMETRY.target, "What a scan is registered to.", choices=("previous", "keyframe", "map")
+    ),
+    "odometry.keyframe_overlap": Spec(
+        _ODOMETRY.keyframe_overlap, "New key frame when less than this share of the scan overlaps it.", range=(0.0, 1.0)
+    ),
+}
+
+
+@dataclass(frozen=True)
+class NodeParameters:
+    """Values of the parameters that do not belong to the core, as SPECS describes them."""
+
+    odom_frame: str
+    base_frame: str
+    publish_tf: bool
+    invert_tf: bool
+    reliability: str
+    no_data_timeout: float
+    weights: str
+    device: str
+    num_threads: int
+    registration: RegistrationConfig
+    odometry: OdometryConfig
+
+
+def declare_parameters(node: Node) -> None:
+    """Declare all of SPECS. Raises ParameterError for a value from a file or command line that is not allowed."""
+    for name, spec in SPECS.items():
+        try:
+            value = node.declare_parameter(name, spec.default, _descriptor(spec)).value
+        except InvalidParameterTypeException as error:
+            hint = " (write 2.0, not 2)" if isinstance(spec.default, float) else ""
+            raise ParameterError(f"parameter '{name}' must be a {type(spec.default).__name__}{hint}") from error
+        except InvalidParameterValueException as error:
+            raise ParameterError(f"parameter '{name}': {error}") from error
+        _check(name, value)
+
+
+def read_parameters(node: Node) -> NodeParameters:
+    """The present values."""
+    values = {name: node.get_parameter(name).value for name in SPECS}
+    registration = _group(values, "registration.")
+    registration["voxel_size"] = registration["voxel_size"] or None
+    registration["max_range"] = registration["max_range"] or float("inf")
+    return NodeParameters(
+        **{name: value for name, value in values.items() if "." not in name},
+        registration=RegistrationConfig(num_threads=values["num_threads"], **registration),
+        odometry=OdometryConfig(**_group(values, "odometry.")),
+    )
+
+
+def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:
+    """Have `apply(parameters)` called after every change at run time; values that are not allowed are refused."""
+
+    def check(parameters: list[Parameter]) -> SetParametersResult:
+        try:
+            for parameter in parameters:
+                _check(parameter.name, parameter.value)
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(check)
+    node.add_post_set_parameters_callback(lambda _: apply(read_parameters(node)))
+
+
+def _check(name: str, value: Any) -> None:
+    """What a ParameterDescriptor cannot check."""
+    spec = SPECS.get(name)
+    if spec is not None and spec.choices is not None and value not in spec.choices:
+        raise ParameterError(f"parameter '{name}' must be one of {', '.join(spec.choices)}, not '{value}'")
+    if name == "odom_frame" and not value:
+        raise ParameterError("parameter 'odom_frame' must not be empty")
+
+
+def _descriptor(spec: Spec) -> ParameterDescriptor:
+    descriptor = ParameterDescriptor(description=spec.description, read_only=not spec.settable)
+    if spec.choices is not None:
+        descriptor.additional_constraints = "one of: " + ", ".join(spec.choices)
+    if spec.range is not None:
+        low, high = spec.range
+        if isinstance(spec.default, int):
+            descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=1)]
+        else:
+            descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
+    return descriptor
+
+
+def _group(values: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

@@ -1,0 +1,88 @@
+"""Motions become messages, and messages motions."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from builtin_interfaces.msg import Time  # noqa: E402
+from geometry_msgs.msg import Transform  # noqa: E402
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from hypothesis.extra.numpy import arrays  # noqa: E402
+
+from prnet_core.data.pointcloud2 import read_cloud  # noqa: E402
+from prnet_core.geometry import se3  # noqa: E402
+from prnet_core.odometry.mount import BaseMotion  # noqa: E402
+from prnet_ros.frames import pose_message, quaternion_of, transform_matrix, transform_message  # noqa: E402
+from prnet_ros.messages import cloud_message, odometry_message, tf_message, usable_covariance  # noqa: E402
+
+STAMP = Time(sec=12, nanosec=34)
+twists = arrays(np.float64, 6, elements=st.floats(-3.0, 3.0))
+
+
+@given(twists)
+def test_transform_message_and_back(twist):
+    matrix = se3.exp(twist)
+    np.testing.assert_allclose(transform_matrix(transform_message(matrix)), matrix, atol=1e-12)
+    quaternion = quaternion_of(matrix[:3, :3])
+    assert np.linalg.norm(quaternion) == pytest.approx(1.0, abs=1e-12) and quaternion[3] >= 0.0
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_half_turns(axis):
+    rotation = -np.eye(3)
+    rotation[axis, axis] = 1.0
+    matrix = se3.make_transform(rotation, np.zeros(3))
+    np.testing.assert_allclose(np.abs(quaternion_of(rotation)), np.eye(4)[axis], atol=1e-12)
+    np.testing.assert_allclose(transform_matrix(transform_message(matrix)), matrix, atol=1e-12)
+
+
+def test_transforms_that_are_none():
+    message = Transform()
+    message.rotation.w = 0.0
+    with pytest.raises(ValueError):
+        transform_matrix(message)
+    message.rotation.w, message.translation.x = 1.0, float("nan")
+    with pytest.raises(ValueError):
+        transform_matrix(message)
+
+
+@given(twists, st.booleans())
+def test_inverted_tf_says_the_same(twist, invert):
+    T_odom_base = se3.exp(twist)
+    message = tf_message(T_odom_base, STAMP, "odom", "base", invert)
+    assert (message.header.frame_id, message.child_frame_id) == (("base", "odom") if invert else ("odom", "base"))
+    assert message.header.stamp == STAMP
+    matrix = transform_matrix(message.transform)
+    np.testing.assert_allclose(se3.invert(matrix) if invert else matrix, T_odom_base, atol=1e-12)
+
+
+def test_registered_cloud_reads_back():
+    points = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    np.testing.assert_array_equal(read_cloud(cloud_message(points, STAMP, "odom")).points, points)
+    assert cloud_message(np.empty((0, 3)), STAMP, "odom").width == 0
+
+
+@given(arrays(np.float64, (6, 6), elements=st.floats()))
+def test_any_covariance_becomes_usable(covariance):
+    usable = usable_covariance(covariance)
+    assert np.isfinite(usable).all()
+    np.testing.assert_array_equal(usable, usable.T)
+    assert (np.diag(usable) >= 1e-9).all() and (np.diag(usable) <= 1e6).all()
+
+
+@given(arrays(np.float64, (6, 6), elements=st.floats(-10, 10)))
+def test_a_positive_definite_covariance_stays_so(root):
+    covariance = root @ root.T + 1e-3 * np.eye(6)
+    np.testing.assert_allclose(usable_covariance(covariance), covariance, rtol=1e-9, atol=1e-9)
+    assert np.linalg.eigvalsh(usable_covariance(covariance * 1e6)).min() > 0.0
+    assert np.all(np.diag(usable_covariance(np.zeros((6, 6)))) == 1e-9)
+
+
+def test_an_unknown_covariance_is_large_and_finite():
+    motion = BaseMotion(np.eye(4), np.eye(6), np.zeros(6), np.full((6, 6), np.inf))
+    message = odometry_message(motion, STAMP, "odom", "base")
+    assert message.header.frame_id == "odom" and message.child_frame_id == "base"
+    np.testing.assert_array_equal(np.reshape(message.twist.covariance, (6, 6)), np.eye(6) * 1e6)
+    assert message.pose.pose == pose_message(np.eye(4))
