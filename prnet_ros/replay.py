@@ -74,7 +74,9 @@ class Replay:
         if self._is_transforms(TF):
             self._publishers[TF] = self._publisher(node, TF, depth=100)
         if self._statics:
-            self._static_publisher = self._publisher(node, TF_STATIC, depth=len(self._statics), keep_for_late=True)
+            self._static_publisher = self._publisher(
+                node, TF_STATIC, depth=len(self._statics), keep_for_late=True
+            )
         self._clock = node.create_publisher(Clock, "/clock", 10) if options.clock else None
 
     @property
@@ -179,12 +181,17 @@ def main(argv: list[str] | None = None) -> int:
 def _parse(arguments: list[str]) -> tuple[str, ReplayOptions]:
     defaults = ReplayOptions()
     parser = argparse.ArgumentParser(
-        prog="prnet_replay", description="Play a bag (ROS 2 mcap or sqlite3, ROS 1) over ROS 2, without rosbag2."
+        prog="prnet_replay",
+        description="Play a bag (ROS 2 mcap or sqlite3, ROS 1) over ROS 2, without rosbag2.",
     )
     parser.add_argument("bag", help="bag folder, .mcap, .db3 or .bag file")
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
-    parser.add_argument("--to", metavar="NAME", help="publish the clouds as NAME (default: the recorded topic)")
-    parser.add_argument("--rate", type=_positive, default=defaults.rate, help="2 plays twice as fast (default: 1)")
+    parser.add_argument(
+        "--to", metavar="NAME", help="publish the clouds as NAME (default: the recorded topic)"
+    )
+    parser.add_argument(
+        "--rate", type=_positive, default=defaults.rate, help="2 plays twice as fast (default: 1)"
+    )
     parser.add_argument("--loop", action="store_true", help="start again at the end, until stopped")
     parser.add_argument("--clock", action="store_true", help="publish /clock, for nodes with use_sim_time")
     parser.add_argument(

@@ -66,9 +66,7 @@ def root_frame(statics: dict[str, StampedTransform], frame: str) -> str:
     return _chain_to_root(statics, frame)[0]
 
 
-def static_transform(
-    statics: dict[str, StampedTransform], target: str, source: str
-) -> np.ndarray | None:
+def static_transform(statics: dict[str, StampedTransform], target: str, source: str) -> np.ndarray | None:
     """T_target_source (4, 4) through static transforms alone, or None when they do not connect the two."""
     target_root, T_root_target = _chain_to_root(statics, target)
     source_root, T_root_source = _chain_to_root(statics, source)
@@ -102,7 +100,9 @@ def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None
         poses.append(transform.T_parent_child @ T_child_frame)
         parent = transform.parent
     if not stamps:
-        raise BagError(f"{bag.path}: {topic} has poses of {sorted(others)}; nothing static leads from there to {frame}")
+        raise BagError(
+            f"{bag.path}: {topic} has poses of {sorted(others)}; nothing static leads from there to {frame}"
+        )
     stamps, first = np.unique(stamps, return_index=True)
     return Poses(stamps, np.stack(poses)[first], parent)
 

@@ -124,7 +124,9 @@ class Bag:
         if name is None:
             if len(available) == 1:
                 return available[0]
-            problem = "no PointCloud2 topic" if not available else "several PointCloud2 topics: name one of them"
+            problem = (
+                "no PointCloud2 topic" if not available else "several PointCloud2 topics: name one of them"
+            )
         else:
             full_name = "/" + name.lstrip("/")
             if full_name in available:
@@ -199,7 +201,9 @@ class Bag:
                     raise
                 _log.warning("%s; reading the files beside metadata.yaml themselves", error)
         if not files:
-            raise BagError(f"{self.path}: no metadata.yaml and no {', '.join(_STORAGE_SUFFIXES)} file in this folder")
+            raise BagError(
+                f"{self.path}: no metadata.yaml and no {', '.join(_STORAGE_SUFFIXES)} file in this folder"
+            )
         return [self._open_reader(file) for file in files]
 
     def _open_reader(self, path: Path) -> Any:

@@ -42,7 +42,9 @@ class SpinningLidar:
         T_map_sensor = motion(start + column_times)
         directions = self._directions()
         origins = np.broadcast_to(T_map_sensor[:, None, :3, 3], directions.shape)
-        rays = np.concatenate([origins, np.einsum("cij,crj->cri", T_map_sensor[:, :3, :3], directions)], axis=-1)
+        rays = np.concatenate(
+            [origins, np.einsum("cij,crj->cri", T_map_sensor[:, :3, :3], directions)], axis=-1
+        )
         distance, slant_deg = _cast(scene, rays)
         measured = distance + random.normal(0.0, self.range_noise, distance.shape)
         seen = (distance < self.max_range) & (slant_deg < self.grazing_deg)

@@ -1,0 +1,63 @@
+"""The processes of the demo."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+STOP_TIMEOUT = 10.0
+LOG_LINES = 15
+
+
+class DemoError(RuntimeError):
+    """The demo cannot go on; the text says why."""
+
+
+class Process:
+    """A Python module run as a process of its own, its output in a log file; ended when the `with` block ends."""
+
+    def __init__(self, name: str, module: str, arguments: list[str], log: Path) -> None:
+        """Start `python -m module arguments`; `name` is how people are told of it."""
+        self._name = name
+        self._log = log
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments], stdout=output, stderr=subprocess.STDOUT
+            )
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.poll() is None
+
+    def check_running(self) -> None:
+        """Raise DemoError with the last lines of its log when it has ended."""
+        if not self.is_running():
+            raise self.failure(f"ended with exit code {self._process.returncode}")
+
+    def check_succeeded(self) -> None:
+        """Raise DemoError with the last lines of its log when it ended with an error."""
+        if self._process.returncode:
+            raise self.failure(f"failed with exit code {self._process.returncode}")
+
+    def failure(self, what: str) -> DemoError:
+        """An error that says `what` happened to the process, with the last lines of its log."""
+        lines = self._log.read_text(errors="replace").splitlines()[-LOG_LINES:]
+        return DemoError("\n  ".join([f"the {self._name} {what}; its last words ({self._log}):", *lines]))
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does, by force when that does not help; its exit code."""
+        if self.is_running():
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        return self._process.wait()
