@@ -16,16 +16,27 @@ class RegistrationConfig:
     target_points: int = 5000  # points left after the voxel filter that the automatic voxel size aims at
     min_range: float = 0.0  # distance from the sensor's origin, in the clouds' unit
     max_range: float = inf
-    num_neighbors: int = 20  # neighbours for normals and covariances
+    num_neighbors: int = 15  # neighbours for normals and covariances
     num_threads: int = 1  # threads of small_gicp
     min_points: int = 30  # fewer points than this after the filter cannot be registered
 
     coarse_factor: float = 3.0  # voxel of the coarse stage, in voxels
     coarse_distance_voxels: float = 12.0  # largest distance of a correspondence, coarse stage
-    fine_distance_voxels: float = 3.0  # and fine stage
+    fine_distance_voxels: float = 3.0  # fine stage
+    final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     max_iterations: int = 40
+    refined_starts: int = 2  # starts of a stage that are refined to the end
+
+    network_points: int = 768  # points shown to the network
+    network_samples: int = 1  # further samples shown when nothing convinces,
+    network_turns: int = 4  # each turned this often about the vertical
+    feature_points: int = 1500  # points with features
+    feature_radius: float = 6.0  # in voxels of the features' own filter
+    feature_neighbors: int = 40
+    feature_starts: int = 4  # motions taken from the feature matches
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
+    strong_inlier_ratio: float = 0.5  # no further starts are tried from here
     min_inlier_ratio_accepted: float = 0.35
     min_inlier_ratio_weak: float = 0.2

@@ -40,9 +40,9 @@ def gather_evidence(
 ) -> Evidence:
     """Measure a motion (4, 4) in voxel units."""
     moved = se3.apply(transform, source.points)
-    index, distance = nearest(target.tree, moved, config.num_threads)
+    index, distance = nearest(target.level.tree, moved, config.num_threads)
     back = se3.apply(se3.invert(transform), target.points)
-    _, distance_back = nearest(source.tree, back, config.num_threads)
+    _, distance_back = nearest(source.level.tree, back, config.num_threads)
 
     normals = target.normals[index]
     cosines = np.abs(np.sum((source.normals @ transform[:3, :3].T) * normals, axis=1))
@@ -59,3 +59,12 @@ def gather_evidence(
         num_inliers=int(inliers.sum()),
         information=jacobian.T @ jacobian,
     )
+
+
+def count_inliers(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, config: RegistrationConfig
+) -> int:
+    """Source points, of about a thousand, that a motion brings within the overlap distance of the target."""
+    step = max(1, len(source) // 1000)
+    _, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
+    return int((distance < config.overlap_distance_voxels).sum())

@@ -13,3 +13,8 @@ def judge(evidence: Evidence, config: RegistrationConfig) -> tuple[str, str]:
     if evidence.inlier_ratio < config.min_inlier_ratio_accepted:
         return WEAK, f"only {share}, {100 * config.min_inlier_ratio_accepted:.0f} % would be trusted"
     return ACCEPTED, share
+
+
+def is_strong(evidence: Evidence, config: RegistrationConfig) -> bool:
+    """True when no other start needs to be tried."""
+    return evidence.inlier_ratio >= config.strong_inlier_ratio

@@ -10,6 +10,14 @@ from prnet_core.registration.result import RegistrationError
 
 
 @dataclass(frozen=True)
+class Level:
+    """One resolution of a cloud, as small_gicp takes it."""
+
+    cloud: small_gicp.PointCloud
+    tree: small_gicp.KdTree
+
+
+@dataclass(frozen=True)
 class PreparedCloud:
     """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64."""
 
@@ -17,8 +25,7 @@ class PreparedCloud:
     voxel_size: float
     points: np.ndarray  # (N, 3) voxel filtered
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
-    cloud: small_gicp.PointCloud
-    tree: small_gicp.KdTree
+    level: Level
 
     def __len__(self) -> int:
         return len(self.points)
@@ -89,6 +96,5 @@ def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationCon
         voxel_size=voxel_size,
         points=np.ascontiguousarray(cloud.points()[:, :3]),
         normals=np.ascontiguousarray(cloud.normals()[:, :3]),
-        cloud=cloud,
-        tree=tree,
+        level=Level(cloud, tree),
     )

@@ -1,20 +1,10 @@
 """Coarse-to-fine refinement of one start by small_gicp, in voxel units."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.preprocess import PreparedCloud
-
-
-@dataclass(frozen=True)
-class Level:
-    """One resolution of a cloud."""
-
-    cloud: small_gicp.PointCloud
-    tree: small_gicp.KdTree
+from prnet_core.registration.preprocess import Level, PreparedCloud
 
 
 def coarse_level(prepared: PreparedCloud, config: RegistrationConfig) -> Level:

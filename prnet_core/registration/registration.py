@@ -9,11 +9,11 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.evidence import Evidence, gather_evidence
+from prnet_core.registration.evidence import Evidence
 from prnet_core.registration.judge import judge
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, prepare_cloud
-from prnet_core.registration.refine import Level, align, coarse_level
 from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, RegistrationError, RegistrationResult
+from prnet_core.registration.search import Search
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -70,34 +70,14 @@ class Registration:
             if len(cloud) < self.config.min_points:
                 reason = f"the {name} has {len(cloud)} points after the voxel filter"
                 return RegistrationResult(np.eye(4) if guess is None else guess, REJECTED, reason)
-        starts = {}
-        if guess is not None:
-            starts["guess"] = to_voxels(guess, source, target)
-        starts["identity"] = to_voxels(np.eye(4), source, target)
-        starts["centroid"] = np.eye(4)
-
-        began = time.perf_counter()
-        levels = coarse_level(source, self.config), coarse_level(target, self.config)
-        best: tuple[str, np.ndarray, Evidence] | None = None
-        for name, start in starts.items():
-            motion = align(*levels, start, self.config.coarse_distance_voxels, self.config)
-            motion = align(
-                Level(source.cloud, source.tree),
-                Level(target.cloud, target.tree),
-                motion,
-                self.config.fine_distance_voxels,
-                self.config,
-            )
-            evidence = gather_evidence(source, target, motion, self.config)
-            if best is None or evidence.inlier_ratio > best[2].inlier_ratio:
-                best = name, motion, evidence
-            if name == "guess" and judge(evidence, self.config)[0] == "accepted":
-                break
-        timings["refine"] = time.perf_counter() - began
-        name, motion, evidence = best
+        search = Search(source, target, self.network, self.config, timings)
+        best = search.best(
+            None if guess is None else to_voxels(guess, source, target), to_voxels(np.eye(4), source, target)
+        )
+        evidence = best.evidence
         status, reason = judge(evidence, self.config)
         return RegistrationResult(
-            T_target_source=from_voxels(motion, source, target),
+            T_target_source=from_voxels(best.motion, source, target),
             status=status,
             reason=reason,
             inlier_ratio=evidence.inlier_ratio,
@@ -105,7 +85,7 @@ class Registration:
             overlap_source=evidence.overlap_source,
             overlap_target=evidence.overlap_target,
             covariance=covariance_of(evidence, target),
-            start=name,
+            start=best.start,
             timings=timings,
         )
 

@@ -1,0 +1,30 @@
+"""Starts from matched local features: no guess and no network needed, any rotation."""
+
+import numpy as np
+import small_gicp
+
+from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.consistency import consistent_motions
+from prnet_core.registration.features import fpfh, mutual_matches, orient_outwards
+from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size
+
+
+def feature_motions(
+    source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig
+) -> list[np.ndarray]:
+    """Motions (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
+    voxel = max(choose_voxel_size(cloud.points, config.feature_points) for cloud in (source, target))
+    points, features = [], []
+    for prepared in (source, target):
+        cloud, _ = small_gicp.preprocess_points(
+            prepared.points,
+            downsampling_resolution=voxel,
+            num_neighbors=config.num_neighbors,
+            num_threads=config.num_threads,
+        )
+        places, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
+        normals = orient_outwards(places, normals)
+        features.append(fpfh(places, normals, config.feature_radius * voxel, config.feature_neighbors))
+        points.append(places)
+    i, j = mutual_matches(*features)
+    return consistent_motions(points[0][i], points[1][j], 1.5 * voxel, config.feature_starts)

@@ -1,0 +1,56 @@
+"""Starts from the network: the pair thinned, centred, scaled together to the unit sphere, and asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.data.normalise import normalise_pair, thin_pair
+from prnet_core.geometry import se3
+from prnet_core.registration.preprocess import PreparedCloud
+
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
+
+
+def network_motions(
+    network: PRNet,
+    source: PreparedCloud,
+    target: PreparedCloud,
+    num_points: int,
+    seeds: range,
+    turns: tuple[np.ndarray, ...] = (np.eye(3),),
+) -> list[np.ndarray]:
+    """The network's motions (4, 4) in the pair's voxel units, one for each sample (seed) and turn.
+
+    turns: rotations (3, 3) of the source about its centre before it is shown, undone in the answer. All are asked
+    in one batch. Answers that are not finite are left out.
+    """
+    import torch
+
+    sources, targets, undo = [], [], []
+    for seed in seeds:
+        thin_source, thin_target, _ = thin_pair(
+            source.points, target.points, num_points, np.random.default_rng(seed)
+        )
+        unit_source, unit_target, scaling = normalise_pair(thin_source, thin_target)
+        for turn in turns:
+            sources.append(unit_source @ turn.T.astype(np.float32))
+            targets.append(unit_target)
+            undo.append((scaling, se3.make_transform(turn, np.zeros(3))))
+    device = next(network.parameters()).device
+    answers = network.register(
+        torch.as_tensor(np.stack(sources), device=device), torch.as_tensor(np.stack(targets), device=device)
+    )
+    motions = []
+    for answer, (scaling, turn) in zip(answers.double().cpu().numpy(), undo, strict=True):
+        if np.isfinite(answer).all():
+            answer = se3.make_transform(se3.nearest_rotation(answer[:3, :3]), answer[:3, 3])
+            motions.append(scaling.to_metric(answer @ turn))
+    return motions
+
+
+def turns_about_vertical(count: int) -> tuple[np.ndarray, ...]:
+    """`count` rotations (3, 3) evenly about z, the first being the identity."""
+    return tuple(se3.rotation_exp(np.array([0.0, 0.0, 2.0 * np.pi * i / count])) for i in range(count))
