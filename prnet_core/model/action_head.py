@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Matching
+from .processes import rand_rows
 
 SINKHORN_ITERATIONS = 10
 
@@ -27,7 +28,7 @@ def gumbel_softmax(log_probabilities: Tensor, scores: Tensor, temperature: Tenso
 
     m(x_i, Y) = one_hot(argmax_j softmax((Phi_xi . Phi_yj + g_ij) / lambda)), g_ij Gumbel(0, 1).
     """
-    uniform = torch.rand(scores.shape, device=scores.device, dtype=scores.dtype, generator=generator)
+    uniform = rand_rows(tuple(scores.shape), device=scores.device, dtype=scores.dtype, generator=generator)
     tiny = torch.finfo(scores.dtype).tiny
     exponential = (-uniform.clamp_min(tiny).log()).clamp_min(tiny)
     gumbel = -exponential.log()

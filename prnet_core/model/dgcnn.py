@@ -6,6 +6,7 @@ from torch.nn.functional import leaky_relu
 
 from .config import PRNetConfig
 from .edge_conv import NEGATIVE_SLOPE, EdgeConv
+from .processes import BatchNorm
 
 
 class DGCNN(nn.Module):
@@ -19,7 +20,7 @@ class DGCNN(nn.Module):
             for c_in, c_out in zip(channels[:-1], channels[1:], strict=True)
         )
         self.last = nn.Linear(sum(config.edge_conv_channels), config.embedding, bias=False)
-        self.norm = nn.BatchNorm1d(config.embedding)
+        self.norm = BatchNorm(config.embedding)
 
     def forward(self, points: Tensor) -> Tensor:
         """(B, N, 3) -> F (B, N, embedding)."""

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
 from .neighbours import adjacency, knn, neighbour_max
+from .processes import num_processes, sum_over_processes, update_running_statistics
 
 NEGATIVE_SLOPE = 0.2
 
@@ -19,7 +20,7 @@ class EdgeConv(nn.Module):
     The batch statistics over all edges follow from sums over points, in closed form: with d_j the number of
     neighbourhoods that hold j, and S_i the sum of a over the neighbours of i,
     mean = sum_j d_j a_j + k sum_i b_i, and after centring a and b,
-    variance = sum_j d_j a_j^2 + 2 sum_i b_i S_i + k sum_i b_i^2, each over the B N k edges.
+    variance = sum_j d_j a_j^2 + 2 sum_i b_i S_i + k sum_i b_i^2, each over the B N k edges (of all processes).
     """
 
     def __init__(self, in_channels: int, out_channels: int, num_neighbours: int) -> None:
@@ -54,19 +55,15 @@ class EdgeConv(nn.Module):
 
     def _batch_affine(self, a: Tensor, b: Tensor, neighbours: Tensor) -> tuple[Tensor, Tensor]:
         k = neighbours.shape[-1]
-        num_edges = neighbours.numel()
+        num_edges = neighbours.numel() * num_processes()
         edges = adjacency(neighbours)
         degree = edges.sum(dim=1).unsqueeze(-1)
-        mean_a = (degree * a).sum(dim=(0, 1)) / num_edges
-        mean_b = b.mean(dim=(0, 1))
+        sum_a, sum_b = sum_over_processes(torch.stack([(degree * a).sum(dim=(0, 1)), b.sum(dim=(0, 1))]))
+        mean_a, mean_b = sum_a / num_edges, sum_b / (num_edges // k)
         a, b = a - mean_a, b - mean_b
         neighbour_sum = edges @ a
         squares = (degree * a.square() + 2.0 * b * neighbour_sum + k * b.square()).sum(dim=(0, 1))
-        mean, variance = mean_a + mean_b, squares.clamp_min(0.0) / num_edges
-        norm = self.norm
-        with torch.no_grad():
-            norm.running_mean.lerp_(mean, norm.momentum)
-            norm.running_var.lerp_(variance * (num_edges / max(num_edges - 1, 1)), norm.momentum)
-            norm.num_batches_tracked += 1
-        scale = norm.weight * torch.rsqrt(variance + norm.eps)
-        return scale, norm.bias - mean * scale
+        mean, variance = mean_a + mean_b, sum_over_processes(squares).clamp_min(0.0) / num_edges
+        update_running_statistics(self.norm, mean, variance, num_edges)
+        scale = self.norm.weight * torch.rsqrt(variance + self.norm.eps)
+        return scale, self.norm.bias - mean * scale

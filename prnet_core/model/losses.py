@@ -7,6 +7,7 @@ from torch.nn.functional import mse_loss
 from ..geometry import invert
 from .config import PRNetConfig
 from .prnet import PRNetOutput, RegistrationPass
+from .processes import num_processes, sum_over_processes
 
 
 def local_ground_truth(T_target_source: Tensor, T_done: Tensor) -> Tensor:
@@ -59,7 +60,7 @@ def matching_loss(step: RegistrationPass, matches: Tensor) -> Tensor:
     picked = columns.clamp_min(0)
     forward = -step.log_matching.gather(2, picked.unsqueeze(-1)).squeeze(-1)
     backward = -step.log_matching_backward.transpose(1, 2).gather(2, picked.unsqueeze(-1)).squeeze(-1)
-    count = known.sum().clamp_min(1)
+    count = sum_over_processes(known.sum()).clamp_min(1) / num_processes()
     return ((forward + backward) * known).sum() / (2 * count)
 
 

@@ -6,18 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from .config import PRNetConfig
+from .processes import BatchNorm
 
 SMALLEST, LARGEST = 0.01, 100.0
-
-
-class BatchNorm(nn.BatchNorm1d):
-    """BatchNorm1d over (B, C) that uses its running statistics where a batch of one leaves nothing to average."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        if self.training and x.shape[0] == 1:
-            scale = self.weight * torch.rsqrt(self.running_var + self.eps)
-            return (x - self.running_mean) * scale + self.bias
-        return super().forward(x)
 
 
 def bounded_temperature(raw: Tensor) -> Tensor:
