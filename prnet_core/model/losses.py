@@ -70,8 +70,15 @@ def prnet_loss(
     """L = sum_p gamma^(p-1) (L_m + 0.1 L_c + 0.1 L_g), plus the matching term where the matches are known.
 
     T_target_source: the true motion (B, 4, 4). Returns scalars: "total" and, undiscounted and summed over
-    the passes, "motion", "cycle", "global_feature", "matching".
+    the passes, "motion", "cycle", "global_feature", "matching". Computed in float32 whatever the autocast.
     """
+    with torch.autocast(T_target_source.device.type, enabled=False):
+        return _sum_over_passes(output, T_target_source, config, matches)
+
+
+def _sum_over_passes(
+    output: PRNetOutput, T_target_source: Tensor, config: PRNetConfig, matches: Tensor | None
+) -> dict[str, Tensor]:
     terms = {name: T_target_source.new_zeros(()) for name in ("total", "motion", "cycle", "global_feature", "matching")}
     T_left = T_target_source
     for index, step in enumerate(output.passes):

@@ -75,10 +75,12 @@ class PRNet(nn.Module):
         target_memory = self.transformer.encoder(target_local)
         passes = []
         for _ in range(num_passes or self.config.num_passes):
-            moved = transform_points(T_target_source, source)
+            with torch.autocast(source.device.type, enabled=False):  # points and poses keep their precision
+                moved = transform_points(T_target_source, source)
             step = self._register_once(moved, target, target_local, target_memory, generator)
             passes.append(step)
-            T_target_source = step.T_step @ T_target_source
+            with torch.autocast(source.device.type, enabled=False):
+                T_target_source = step.T_step @ T_target_source
             if self.training:
                 T_target_source = T_target_source.detach()
         return PRNetOutput(T_target_source, passes)
