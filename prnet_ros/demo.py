@@ -48,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        run(arguments.bag, arguments.topic, arguments.rate, arguments.output)
+        run(arguments.bag, arguments.topic, arguments.rate, arguments.output, arguments.domain_id)
     except (BagError, DemoError, FileNotFoundError, ImportError) as error:
         print(f"prnet_demo: {error}", file=sys.stderr)
         return 1
@@ -57,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(bag_path: Path, topic: str | None, rate: float, output: Path) -> None:
+def run(bag_path: Path, topic: str | None, rate: float, output: Path, domain_id: int) -> None:
     """Play the bag into a node of its own, print the table, write the picture, the trajectory and the node's log.
 
     Raises:
@@ -68,7 +68,7 @@ def run(bag_path: Path, topic: str | None, rate: float, output: Path) -> None:
         recording = _inspect(bag, topic)
         output.mkdir(parents=True, exist_ok=True)
         stem = output / (bag_path.stem or bag_path.resolve().stem)
-        _isolate()
+        _isolate(domain_id)
         print(
             f"{bag_path}: {recording.num_scans} scans on {recording.topic}, "
             f"motion of {recording.base_frame} in {ODOM_FRAME}, ROS_DOMAIN_ID {os.environ['ROS_DOMAIN_ID']}",
@@ -172,9 +172,9 @@ def _report(bag: Bag, recording: Recording, heard: Heard, stem: Path) -> None:
     print(f"picture:    {stem}.png\ntrajectory: {stem}.tum\nnode's log: {stem}.node.log")
 
 
-def _isolate() -> None:
+def _isolate(domain_id: int) -> None:
     """A domain of its own on this machine: no robot nearby is disturbed, and none disturbs."""
-    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    os.environ["ROS_DOMAIN_ID"] = str(domain_id)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
 
@@ -188,6 +188,12 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
     parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
+    parser.add_argument(
+        "--domain-id",
+        type=int,
+        default=1 + os.getpid() % 100,
+        help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
+    )
     parser.add_argument(
         "--output",
         type=Path,

@@ -19,7 +19,6 @@ from prnet_core.data.bags import seconds
 from prnet_core.geometry.se3 import make_transform
 from prnet_core.odometry.trajectory import Trajectory
 
-
 _FATES = ("registered", "rejected", "dropped", "ignored", "waiting_for_mount", "bad_cloud.", "error.")
 """Counters of the node's diagnostics: each scan that it has received ends up in one of them."""
 
