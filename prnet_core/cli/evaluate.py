@@ -1,0 +1,55 @@
+"""`prnet evaluate`: a table of methods on the paper's protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def evaluate(
+    data: Path = typer.Option(..., help="Shapes: .npz, ModelNet40's HDF5 files or OFF meshes, a folder of scans."),
+    split: str = typer.Option(None, help="Split of the data, such as test. All of it when left out."),
+    protocol: str = typer.Option("objects", help="objects, noise, hard or full."),
+    method: list[str] = typer.Option(
+        ["icp", "fgr", "prnet", "prnet+refine"],
+        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeat for more. "
+        "The trivial rows are always shown.",
+    ),
+    json: Path = typer.Option(None, help="Write the table here, and as Markdown beside it."),
+    weights: list[str] = typer.Option([], help="FILE for PRNet, or METHOD=FILE; repeat for more."),
+    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
+    device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
+) -> None:
+    """Measure registration methods on pairs that are seeded by index: every method sees the same."""
+    from prnet_core.data.shapes import ShapeError, load_shapes
+    from prnet_core.evaluation.command import command_line
+    from prnet_core.evaluation.methods import MethodOptions
+    from prnet_core.evaluation.protocol import PROTOCOLS
+    from prnet_core.evaluation.run import motion_table
+
+    try:
+        if protocol not in PROTOCOLS:
+            raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
+        table = motion_table(
+            title=f"Protocol {protocol}",
+            command=command_line(),
+            shapes=load_shapes(data, split),
+            protocol=PROTOCOLS[protocol],
+            methods=method,
+            options=MethodOptions(parse_weights(weights), device),
+            settings={"data": data.name, "split": split or "all"},
+            limit=limit,
+        )
+    except (ShapeError, ValueError, FileNotFoundError, ImportError) as error:
+        typer.echo(f"prnet evaluate: {error}", err=True)
+        raise typer.Exit(2) from error
+    typer.echo(table.to_markdown())
+    if json is not None:
+        table.write(json)
+
+
+def parse_weights(values: list[str]) -> dict[str, Path]:
+    """["a.safetensors", "dcp=b.safetensors"] -> {"prnet": ..., "dcp": ...}."""
+    named = [value.split("=", 1) if "=" in value else ["prnet", value] for value in values]
+    return {name: Path(file) for name, file in named}

@@ -1,0 +1,19 @@
+"""The command line `prnet`: one file a command; what is heavy is imported when a command runs."""
+
+import typer
+
+from prnet_core.cli.evaluate import evaluate
+from prnet_core.cli.train import train
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+app.command()(evaluate)
+app.command()(train)
+
+
+@app.callback()
+def main() -> None:
+    """Learned registration of partial 3D scans."""
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,22 @@
+"""Networks as methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from prnet_core.data.normalise import normalise_pair
+
+
+class NetworkMethod:
+    """A network that has `register(source (1, N, 3), target (1, M, 3)) -> (1, 4, 4)`, on pairs centred and scaled."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.network = network
+        self.device = next(network.parameters()).device
+
+    def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        source, target, normalisation = normalise_pair(source, target)
+        clouds = [torch.from_numpy(cloud)[None].to(self.device) for cloud in (source, target)]
+        return normalisation.to_metric(self.network.register(*clouds)[0].double().cpu().numpy())

@@ -1,0 +1,54 @@
+"""One table: methods by name, on the pairs that a protocol makes of a set of shapes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from tqdm import tqdm
+
+from prnet_core.data.shapes import ShapeSet
+from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
+from prnet_core.evaluation.methods import TRIVIAL, MethodOptions, make_method
+from prnet_core.evaluation.protocol import Protocol
+from prnet_core.evaluation.published import BY_PROTOCOL
+from prnet_core.evaluation.table import Table
+
+
+def motion_table(
+    title: str,
+    command: str,
+    shapes: ShapeSet,
+    protocol: Protocol,
+    methods: list[str],
+    options: MethodOptions,
+    settings: dict,
+    limit: int | None = None,
+    published: list[dict] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """Measure the trivial rows and `methods`; the published rows are the protocol's unless given.
+
+    Raises ValueError for an unknown method, ImportError for one whose library is not installed.
+    """
+    names = [*TRIVIAL, *(name for name in dict.fromkeys(methods) if name not in TRIVIAL)]
+    made = {name: make_method(name, options) for name in names}
+    pairs = make_test_pairs(shapes, protocol, limit)
+    rows = [
+        evaluate_method(name, method, pairs, lambda items, name=name: tqdm(items, desc=name, leave=False))
+        for name, method in made.items()
+    ]
+    weights = {name: path.name for name, path in options.weights.items()}
+    for row in rows:
+        if row.get("num_timeouts"):
+            notes += (f"{row['method']} ran out of time on {row['num_timeouts']} pairs; ICP answered those.",)
+        if row["num_failed"]:
+            notes += (f"{row['method']} gave no finite motion on {row['num_failed']} pairs; they count as identity.",)
+    return Table(
+        title=title,
+        command=command,
+        rows=rows,
+        published=BY_PROTOCOL.get(protocol.name, []) if published is None else published,
+        settings={**settings, "pairs": len(pairs), "protocol": protocol.name, "protocol_settings": asdict(protocol),
+                  "weights": weights},
+        notes=notes,
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+import subprocess
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from prnet_core.evaluation.classical_methods import refine
+from prnet_core.evaluation.learned_methods import NetworkMethod
+from prnet_core.evaluation.methods import METHODS, Refined, centroid_start, make_method
+from prnet_core.evaluation.metrics import geodesic_errors_deg
+from prnet_core.evaluation.protocol import protocol_pair
+from prnet_core.geometry import se3
+
+
+@pytest.fixture(scope="module")
+def shape():
+    """Points on three unequal boxes: no symmetry."""
+    rng = np.random.default_rng(0)
+    boxes = [((0.9, 0.2, 0.2), (0, 0, 0)), ((0.2, 0.6, 0.15), (0.4, 0.3, 0.1)), ((0.15, 0.2, 0.5), (-0.4, 0, 0.3))]
+    points = []
+    for size, centre in boxes:
+        cloud = rng.uniform(-0.5, 0.5, (700, 3))
+        axis = rng.integers(0, 3, 700)
+        cloud[np.arange(700), axis] = np.sign(cloud[np.arange(700), axis]) * 0.5
+        points.append(cloud * size + centre)
+    points = rng.permutation(np.concatenate(points))[:2048]
+    points -= points.mean(axis=0)
+    return points / np.linalg.norm(points, axis=1).max()
+
+
+def error_deg(method, pair):
+    source, target, true = pair
+    estimated = method.register(source, target)
+    assert estimated.shape == (4, 4) and np.linalg.det(estimated[:3, :3]) == pytest.approx(1)
+    return geodesic_errors_deg(estimated[None], true[None])[0]
+
+
+def test_refinement_is_exact_where_the_points_are_the_same(shape):
+    for index in range(5):
+        source, target, true = protocol_pair(shape, index, "objects")
+        turn = Rotation.from_rotvec([3, -2, 2], degrees=True).as_matrix()
+        start = true @ se3.make_transform(turn, np.array([0.01, 0.0, -0.02]))
+        refined = refine(source, target, start)
+        assert geodesic_errors_deg(refined[None], true[None])[0] < 0.01
+
+
+@pytest.mark.parametrize("name", ["icp", "icp+refine"])
+def test_icp_solves_small_motions_of_the_protocol(shape, name):
+    from dataclasses import replace
+
+    from prnet_core.evaluation.protocol import PROTOCOLS
+
+    small = replace(PROTOCOLS["objects"], max_angle_deg=15.0)
+    errors = [error_deg(make_method(name), protocol_pair(shape, i, small)) for i in range(8)]
+    assert np.median(errors) < 1
+
+
+def test_fgr_solves_pairs_of_the_same_points(shape):
+    pytest.importorskip("open3d")
+    method = make_method("fgr")
+    errors = [error_deg(method, protocol_pair(shape, i, "objects")) for i in range(5)]
+    assert np.median(errors) < 1
+
+
+def test_trivial_methods(shape):
+    source, target, true = protocol_pair(shape, 0, "full")
+    np.testing.assert_array_equal(make_method("identity").register(source, target), np.eye(4))
+    assert error_deg(make_method("constant"), (source, target, true)) < 45
+    centred = make_method("centroid").register(source, target)
+    np.testing.assert_allclose(se3.apply(centred, source).mean(axis=0), target.mean(axis=0), atol=1e-6)
+
+
+def test_unknown_method_lists_what_there_is():
+    with pytest.raises(ValueError, match="unknown method 'ndt'.*icp.*prnet"):
+        make_method("ndt")
+
+
+def test_plus_refine_wraps_any_method():
+    method = make_method("identity+refine")
+    assert isinstance(method, Refined) and isinstance(method.method, type(make_method("identity")))
+    assert "prnet" in METHODS
+
+
+def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs_units(shape):
+    torch = pytest.importorskip("torch")
+
+    class TrueMotion(torch.nn.Module):
+        """Answers with the given rotation and no translation, as if the centred clouds were full."""
+
+        def __init__(self, rotation):
+            super().__init__()
+            self.unused = torch.nn.Linear(1, 1)
+            self.rotation = torch.from_numpy(rotation)
+
+        def register(self, source, target):
+            assert abs(float(source.mean())) < 1e-6 and abs(float(target.mean())) < 1e-6
+            assert 0.8 < float(source.norm(dim=-1).max()) < 1.5
+            transform = torch.eye(4, dtype=torch.float64)[None]
+            transform[0, :3, :3] = self.rotation
+            return transform
+
+    source, target, true = protocol_pair(10 * shape, 0, "full")
+    estimated = NetworkMethod(TrueMotion(true[:3, :3])).register(source, target)
+    np.testing.assert_allclose(estimated, true, atol=1e-5)
+
+
+def test_go_icp_falls_back_and_counts_when_the_time_is_up(shape):
+    pytest.importorskip("py_simple_go_icp_interface")
+    from prnet_core.evaluation.go_icp import GoICP
+
+    source, target, true = protocol_pair(shape, 1, "full")
+    method = GoICP(timeout_s=20)
+    assert error_deg(method, (source, target, true)) < 3
+    hurried = GoICP(timeout_s=0.001)
+    hurried.register(source, target)
+    assert hurried.num_timeouts == 1
+
+
+def test_go_icp_answer_is_brought_back_from_its_cube(shape, monkeypatch):
+    """Without its program: what the program would answer for centred clouds becomes T_target_source."""
+    from prnet_core.evaluation.go_icp import GoICP
+
+    source, target, true = protocol_pair(shape, 2, "full")
+    method = GoICP.__new__(GoICP)
+    method.num_timeouts = 0
+    seen = {}
+
+    def answer(source_local, target_local, folder):
+        seen["radius"] = max(np.linalg.norm(cloud, axis=1).max() for cloud in (source_local, target_local))
+        return np.vstack([true[:3, :3], np.zeros(3)])
+
+    monkeypatch.setattr(method, "_run", answer)
+    np.testing.assert_allclose(method.register(source, target), true, atol=1e-5)
+    assert seen["radius"] == pytest.approx(0.5)
+
+    def too_long(*_):
+        raise subprocess.TimeoutExpired("goicp", 1)
+
+    monkeypatch.setattr(method, "_run", too_long)
+    assert method.register(source, target).shape == (4, 4) and method.num_timeouts == 1
+
+
+def test_centroid_start_of_different_sizes():
+    start = centroid_start(np.zeros((3, 3)), np.ones((5, 3)))
+    np.testing.assert_array_equal(start[:3, 3], 1)
