@@ -119,7 +119,7 @@ class PRNet(nn.Module):
             confidence = log_matching.amax(dim=-1).exp()
             return robust_procrustes(x, matched, confidence), log_matching
 
-    @torch.inference_mode()
+    @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(self, source: Tensor, target: Tensor, num_passes: int | None = None) -> Tensor:
         """T_target_source (B, 4, 4): deterministic, without gradient, the weights left as they are."""
         was_training = self.training
