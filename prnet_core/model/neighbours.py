@@ -2,8 +2,10 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 ROWS_AT_ONCE = 1024
+GROUP = 4
 
 
 def knn(features: Tensor, k: int) -> Tensor:
@@ -16,13 +18,32 @@ def knn(features: Tensor, k: int) -> Tensor:
         features = features.float()
         features = features - features.mean(dim=1, keepdim=True)
         k = min(k, features.shape[1])
-        norms = features.square().sum(dim=-1).unsqueeze(1)
-        columns = (-2.0 * features).transpose(1, 2)
+        # Whole groups: the columns that are added can never be near.
+        missing = -features.shape[1] % GROUP
+        norms = pad(features.square().sum(dim=-1), (0, missing), value=torch.inf).unsqueeze(1)
+        columns = pad(-2.0 * features, (0, 0, 0, missing)).transpose(1, 2)
         chunks = [
-            torch.baddbmm(norms, rows, columns).topk(k, dim=-1, largest=False, sorted=False).indices
-            for rows in features.split(ROWS_AT_ONCE, dim=1)
+            smallest(torch.baddbmm(norms, rows, columns), k) for rows in features.split(ROWS_AT_ONCE, dim=1)
         ]
     return torch.cat(chunks, dim=1)
+
+
+def smallest(values: Tensor, k: int) -> Tensor:
+    """Indices of the k smallest along the last dimension, in no order.
+
+    A row's k smallest lie in the k groups of columns with the smallest minima, so on a CPU only the minima and
+    those groups are searched: half the time of one search over all.
+    """
+    num_columns = values.shape[-1]
+    if values.device.type != "cpu" or num_columns % GROUP or num_columns < 2 * GROUP * k:
+        return values.topk(k, dim=-1, largest=False, sorted=False).indices
+    num_groups = num_columns // GROUP
+    minima = values.unflatten(-1, (GROUP, num_groups)).amin(dim=-2)
+    groups = smallest(minima, k)
+    members = num_groups * torch.arange(GROUP, device=values.device).unsqueeze(-1)
+    candidates = (groups.unsqueeze(-2) + members).flatten(-2)
+    best = values.gather(-1, candidates).topk(k, dim=-1, largest=False, sorted=False).indices
+    return candidates.gather(-1, best)
 
 
 class _NeighbourMax(torch.autograd.Function):
