@@ -1,7 +1,10 @@
 """Self-supervised pairs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import torch
 from torch import Tensor
 
 
@@ -14,3 +17,11 @@ class PairBatch:
     target: Tensor
     T_target_source: Tensor
     matches: Tensor
+
+
+def stack_pairs(pairs: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]) -> PairBatch:
+    """One batch, on the CPU, of pairs (source, target, T_target_source, matches) of equal sizes."""
+    source, target, T_target_source, matches = (
+        torch.from_numpy(np.stack(column)) for column in zip(*pairs, strict=True)
+    )
+    return PairBatch(source.float(), target.float(), T_target_source.float(), matches.long())

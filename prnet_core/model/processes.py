@@ -16,11 +16,21 @@ def process_rank() -> int:
 
 def sum_over_processes(value: Tensor) -> Tensor:
     """The sum of every process's value, on each of them; gradients flow back to all."""
-    if num_processes() == 1:
-        return value
-    from torch.distributed.nn.functional import all_reduce
+    return value if num_processes() == 1 else _AllReduce.apply(value)
 
-    return all_reduce(value)
+
+class _AllReduce(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value: Tensor) -> Tensor:
+        total = value.clone()
+        distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> Tensor:
+        total = grad.clone()
+        distributed.all_reduce(total)
+        return total
 
 
 def rand_rows(size: tuple[int, ...], **options) -> Tensor:

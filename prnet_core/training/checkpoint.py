@@ -52,7 +52,7 @@ def load_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Opt
             if hashlib.sha256(data).hexdigest() != record["sha256"]:
                 raise ValueError("its hash does not fit its content")
             tensors = load(data)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             warn(f"{path} is damaged ({error}): trying the checkpoint before it")
             continue
         _restore(tensors, network, optimiser)

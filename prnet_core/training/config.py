@@ -2,31 +2,38 @@
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ..data.object_pairs import ObjectPairConfig
 from ..model import PRNetConfig
+from .methods import training_method
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
     """A run: the network, its pairs, the optimiser and its schedule. Paths are relative to the working folder."""
 
-    network: PRNetConfig = field(default_factory=PRNetConfig.paper)
+    method: str = "prnet"
+    """What is trained, a name in `prnet_core.training.methods`."""
+    network: Any = field(default_factory=PRNetConfig.paper)
+    """The method's own configuration: PRNetConfig for "prnet"."""
     pairs: ObjectPairConfig = field(default_factory=ObjectPairConfig)
     shapes: str = "train.npz"
     """Anything that `prnet_core.data.shapes.load_shapes` reads."""
     split: str | None = None
     scan_views: str | None = None
-    """Folder with scenes.npz of precomputed scan views; with it, `scan_share` of each batch is scan-like."""
+    """Precomputed views of scenes (scripts/make_scan_views.py); with them, `scan_share` of each batch is scan-like."""
     scan_share: float = 0.0
     held_out: int = 128
     """Groups of shapes kept for validation."""
+    workers: int = 0
+    """Processes that make the scan-like pairs; 0 makes them between the steps. Object pairs are made on the device."""
 
     steps: int = 100_000
     max_minutes: float | None = None
     """The schedule ends at `steps` or here, whichever is nearer at the moment."""
     batch_size: int = 16
+    """Of all processes together."""
     num_passes: int = 1
     optimiser: Literal["adamw", "adam"] = "adamw"
     learning_rate: float = 1e-3
@@ -35,8 +42,8 @@ class TrainingConfig:
     schedule: Literal["cosine", "steps"] = "cosine"
     milestones: tuple[float, ...] = (0.3, 0.6, 0.8)
     """Of schedule "steps": the shares of the run after which the rate falls to a tenth."""
-    clip: float = 1.0
-    """Largest gradient norm."""
+    clip: float | None = 1.0
+    """Largest gradient norm; None does not clip."""
     bfloat16: bool = True
     seed: int = 0
     init_from: str | None = None
@@ -46,6 +53,13 @@ class TrainingConfig:
     validate_minutes: float = 12.0
     validation_pairs: int = 32
 
+    def __post_init__(self) -> None:
+        for name, choices in (("optimiser", ("adamw", "adam")), ("schedule", ("cosine", "steps"))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
+        if self.batch_size < 1 or self.steps < 1:
+            raise ValueError("batch_size and steps must be at least 1")
+
     def to_dict(self) -> dict:
         """Plain values, as in the YAML file."""
         return asdict(self)
@@ -54,7 +68,7 @@ class TrainingConfig:
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
     """Read a YAML file; `network` may hold `preset: paper|small` and what differs from it.
 
-    Raises ValueError naming an unknown setting.
+    Raises ValueError naming a setting that is unknown or of a wrong type.
     """
     import yaml
 
@@ -66,15 +80,27 @@ def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
 def make_training_config(values: dict) -> TrainingConfig:
     """A TrainingConfig of the plain values of `to_dict` or of a YAML file."""
     values = dict(values)
-    network = dict(values.pop("network", {}))
-    preset = getattr(PRNetConfig, network.pop("preset", "paper"))()
-    network = PRNetConfig.from_dict({**preset.to_dict(), **network})
+    method = training_method(values.get("method", TrainingConfig.method))
+    network = method.make_config(dict(values.pop("network", {})))
     pairs = _strict(ObjectPairConfig, values.pop("pairs", {}), "pairs.")
     return _strict(TrainingConfig, {**values, "network": network, "pairs": pairs}, "")
 
 
 def _strict(cls, values: dict, prefix: str):
-    unknown = set(values) - {item.name for item in fields(cls)}
+    known = {item.name: item.default for item in fields(cls)}
+    unknown = set(values) - set(known)
     if unknown:
         raise ValueError("unknown training settings: " + ", ".join(prefix + name for name in sorted(unknown)))
+    for name, value in values.items():
+        if isinstance(known[name], int | float) and not _fits(value, known[name]):
+            kind = type(known[name]).__name__
+            raise ValueError(f"{prefix}{name} must be {kind}, got {value!r} (YAML reads 1e-3 as text, 0.001 and 1.0e-3 not)")
     return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def _fits(value, default) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, bool) or isinstance(default, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    return isinstance(value, int if isinstance(default, int) else int | float)

@@ -1,47 +1,94 @@
-"""The batch of every step, a function of the seed and the step alone: a resumed run sees what it would have seen."""
+"""The batch of every step, a function of the seed and the step alone: neither a kill nor the number of processes
+that share it changes what a run sees."""
 
-from pathlib import Path
+import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
 
 from ..data.object_pairs import join, object_pair_batch
-from ..data.normalise import normalise_pair
-from ..data.pairs import PairBatch
+from ..data.pairs import PairBatch, stack_pairs
+from ..data.scan_pairs import ScanPairSource, draw_scan_pair
 from ..data.shapes import ShapeSet, load_shapes
+from ..model.processes import num_processes, process_rank
 from .config import TrainingConfig
 
 
 class PairSource:
-    """Training batches of whole shapes and, if configured, of scan-like views; the two mixed in each batch."""
+    """Training batches of whole shapes and, if configured, of scan-like views; the two mixed in each batch.
 
-    def __init__(self, config: TrainingConfig, device: torch.device, rank: int = 0, world_size: int = 1) -> None:
-        self.config = config
-        self.device = device
-        self.rank, self.world_size = rank, world_size
-        training, self.validation_shapes = split_by_group(load_shapes(config.shapes, config.split), config.held_out)
+    Of several processes each gets the rows rank, rank + n, ... of the batch. Raises ValueError when they do not
+    divide it evenly.
+    """
+
+    def __init__(self, config: TrainingConfig, device: torch.device) -> None:
+        if config.batch_size % num_processes():
+            raise ValueError(f"batch_size {config.batch_size} is not a multiple of {num_processes()} processes")
+        self.config, self.device = config, device
+        training, held_out = split_by_group(load_shapes(config.shapes, config.split), config.held_out)
+        self.validation_shapes = held_out
         self.shapes = training.tensor().to(device)
-        self.scans = _scan_source(config, training)
+        self.scans, self.validation_scans = _scan_sources(config, training, held_out)
+        self.num_scans = round(config.batch_size * config.scan_share) if self.scans else 0
+        self._scan_batches = _ScanBatches(self.scans, config, self.num_scans)
+        self._stream: Iterator[list[Tensor]] | None = None
+        self._stream_step = -1
 
     def batch(self, step: int) -> PairBatch:
         """This process's part of the batch of a step, on the device."""
-        config = self.config
-        size = config.batch_size // self.world_size
-        num_scans = round(size * config.scan_share) if self.scans else 0
-        generator = self._generator(step, self.device)
-        parts = [object_pair_batch(self.shapes, size - num_scans, config.pairs, generator)]
-        if num_scans:
-            from ..data.scan_pairs import scan_pair_batch
-
-            num_points = parts[0].source.shape[1]
-            scans = scan_pair_batch(self.scans, num_scans, num_points, self._generator(step, torch.device("cpu")))
-            parts.append(PairBatch(*(value.to(self.device) for value in vars(scans).values())))
+        num_objects = self.config.batch_size - self.num_scans
+        first = process_rank()
+        parts = []
+        if num_objects:
+            generator = torch.Generator(self.device).manual_seed(seed_of(self.config.seed, step))
+            whole = object_pair_batch(self.shapes, num_objects, self.config.pairs, generator)
+            parts.append(PairBatch(*(value[first :: num_processes()] for value in vars(whole).values())))
+        if self.num_scans:
+            scans = self._scan_batch(step)
+            parts.append(PairBatch(*(value.to(self.device, non_blocking=True) for value in scans)))
         return join(parts)
 
-    def _generator(self, step: int, device: torch.device) -> torch.Generator:
-        seed = np.random.SeedSequence([self.config.seed, step, self.rank]).generate_state(1, np.uint64)[0]
-        return torch.Generator(device).manual_seed(int(seed) >> 1)
+    def _scan_batch(self, step: int) -> list[Tensor]:
+        if not self.config.workers:
+            return self._scan_batches[step]
+        if self._stream is None or self._stream_step != step:
+            loader = DataLoader(
+                self._scan_batches,
+                batch_size=None,
+                sampler=itertools.count(step),
+                num_workers=self.config.workers,
+                prefetch_factor=4,
+                pin_memory=self.device.type == "cuda",
+            )
+            self._stream, self._stream_step = iter(loader), step
+        self._stream_step += 1
+        return next(self._stream)
+
+
+class _ScanBatches(Dataset):
+    """This process's scan-like pairs of a step; every pair has a seed of its own."""
+
+    def __init__(self, scans: ScanPairSource | None, config: TrainingConfig, num_scans: int) -> None:
+        self.scans, self.seed = scans, config.seed
+        self.num_points = round(config.pairs.keep_share * config.pairs.num_points)
+        num_objects = config.batch_size - num_scans
+        rows = range(process_rank(), config.batch_size, num_processes())
+        self.rows = [row for row in rows if row >= num_objects]
+
+    def __getitem__(self, step: int) -> list[Tensor]:
+        pairs = [
+            draw_scan_pair(self.scans, self.num_points, np.random.default_rng([self.seed, step, row]))
+            for row in self.rows
+        ]
+        return list(vars(stack_pairs(pairs)).values())
+
+
+def seed_of(*words: int) -> int:
+    """A seed for torch out of several numbers."""
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0]) >> 1
 
 
 def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]:
@@ -52,24 +99,14 @@ def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]
     return shapes.select(~mask), shapes.select(mask)
 
 
-def _scan_source(config: TrainingConfig, shapes: ShapeSet):
+def _scan_sources(
+    config: TrainingConfig, training: ShapeSet, held_out: ShapeSet
+) -> tuple[ScanPairSource | None, ScanPairSource | None]:
+    """For training and for validation, which has objects of its own."""
     if not config.scan_views or not config.scan_share:
-        return None
+        return None, None
     from ..data.object_views import ObjectViews
-    from ..data.scan_pairs import ScanPairSource
     from ..data.scan_views import ScanViews
 
-    return ScanPairSource(ScanViews.load(Path(config.scan_views)), ObjectViews(shapes.points))
-
-
-def normalise_protocol_pair(source, target, T_target_source):
-    """A pair in the unit sphere as the network takes it: (N, 3) and (M, 3) float32, and the T between these."""
-    source, target, normalisation = normalise_pair(source, target)
-    return source, target, normalisation.to_unit(T_target_source)
-
-
-def angles_deg(T_a: Tensor, T_b: Tensor) -> Tensor:
-    """Geodesic angle in degrees between the rotations of two batches (B, 4, 4)."""
-    from ..geometry import geodesic_angle
-
-    return torch.rad2deg(geodesic_angle(T_a[:, :3, :3].float(), T_b[:, :3, :3].float()))
+    views = ScanViews.load(config.scan_views)
+    return ScanPairSource(views, ObjectViews(training.points)), ScanPairSource(views, ObjectViews(held_out.points))

@@ -1,6 +1,5 @@
 """The training loop: resumable at any kill, skipping what is not finite, keeping the best by validation."""
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -10,44 +9,44 @@ import torch
 from torch import Tensor
 
 from ..data.pairs import PairBatch
-from ..model import PRNet, load_network, prnet_loss, save_network
+from ..model.processes import process_rank
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import TrainingConfig
-from .pair_source import PairSource
-from .validation import object_validation, rotation_errors_deg, scan_validation, score
+from .group import agree, average_gradients, mean_terms
+from .log import TrainingLog
+from .methods import training_method
+from .pair_source import PairSource, seed_of
+from .validation import rotation_errors_deg, score, validation_sets
 
 LOG_EVERY = 20
-
-
-def prnet_objective(network: PRNet, pairs: PairBatch, num_passes: int) -> dict[str, Tensor]:
-    """The loss terms of a batch; "total" is what is minimised."""
-    output = network(pairs.source, pairs.target, num_passes)
-    return prnet_loss(output, pairs.T_target_source, network.config, pairs.matches)
+NOISE = 1
 
 
 class Trainer:
-    """Runs a TrainingConfig in a folder, from its newest checkpoint if there is one.
+    """Runs a TrainingConfig in a folder, from its newest whole checkpoint if there is one.
 
     The folder gets log.jsonl, checkpoints, and best.safetensors: the weights with the lowest validation score.
+    In a process group (torchrun) the processes share each batch and take the same steps; the first one writes.
     """
 
     def __init__(self, config: TrainingConfig, folder: str | Path, device: torch.device) -> None:
         self.config, self.device = config, device
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.log = TrainingLog(self.folder) if process_rank() == 0 else None
+        self.method = training_method(config.method)
         torch.manual_seed(config.seed)
         torch.set_flush_denormal(True)
-        network = load_network(config.init_from, device) if config.init_from else PRNet(config.network)
-        self.network = network.to(device).train()
+        self.network = self.method.make_network(config.network).to(device).train()
+        if config.init_from:
+            self.network.load_state_dict(self.method.load(config.init_from, device).state_dict())
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
         self.optimiser = optimiser(
             self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
         self.source = PairSource(config, device)
         self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._say)
-        self.validation = {"objects": object_validation(self.source, config)}
-        if self.source.scans:
-            self.validation["scans"] = scan_validation(self.source, config)
+        self.validation = validation_sets(self.source, config) if self.log else {}
 
     def share_done(self) -> float:
         """In [0, 1]: of the steps or of the minutes, whichever is nearer to its end."""
@@ -57,40 +56,49 @@ class Trainer:
         return min(max(shares), 1.0)
 
     def run(self, should_stop: Callable[[], bool] = lambda: False) -> dict:
-        """Train to the end of the schedule; returns the last validation. Saves on stop and on Ctrl-C."""
+        """Train to the end of the schedule; returns the last validation. Saves on stop and on Ctrl-C.
+
+        `should_stop` of the first process is asked after every step.
+        """
         config, progress = self.config, self.progress
+        self._write({"started_from": progress.step})
         started, before = time.monotonic(), progress.seconds
-        checkpoint_at = validate_at = progress.seconds
-        checkpoint_at += 60.0 * config.checkpoint_minutes
-        validate_at += 60.0 * config.validate_minutes
+        checkpoint_at = before + 60.0 * config.checkpoint_minutes
+        validate_at = before + 60.0 * config.validate_minutes
+        stop = False
         try:
-            while self.share_done() < 1.0 and not should_stop():
+            while self.share_done() < 1.0 and not stop:
                 terms = self.step()
-                progress.seconds = before + time.monotonic() - started
+                progress.seconds, stop = agree([before + time.monotonic() - started, should_stop()], self.device)
                 if progress.step % LOG_EVERY == 0:
-                    self._log({name: round(float(value), 5) for name, value in terms.items()})
+                    self._write({name: round(float(value), 5) for name, value in terms.items()})
                 if progress.seconds >= checkpoint_at:
-                    save_checkpoint(self.folder, self.network, self.optimiser, progress)
+                    self._save()
                     checkpoint_at = progress.seconds + 60.0 * config.checkpoint_minutes
                 if progress.seconds >= validate_at:
                     self.validate()
                     validate_at = progress.seconds + 60.0 * config.validate_minutes
         finally:
-            save_checkpoint(self.folder, self.network, self.optimiser, progress)
-        return self.validate()
+            self._save()
+        scores = self.validate()
+        if self.log:
+            self.log.close()
+        return scores
 
     def step(self) -> dict[str, Tensor]:
-        """One optimiser step; returns the detached loss terms. A step that is not finite changes nothing."""
+        """One optimiser step; returns the detached loss terms. A step that is not finite changes no weight."""
         config, progress = self.config, self.progress
         for group in self.optimiser.param_groups:
             group["lr"] = config.learning_rate * self._rate()
         pairs = self.source.batch(progress.step)
+        torch.manual_seed(seed_of(config.seed, progress.step, NOISE))
         kept = {name: value.clone() for name, value in self.network.named_buffers()}
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=config.bfloat16):
-            terms = prnet_objective(self.network, pairs, config.num_passes)
+        terms = self._terms(pairs)
         self.optimiser.zero_grad(set_to_none=True)
         terms["total"].backward()
-        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
+        average_gradients(self.network.parameters())
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.clip or math.inf)
+        terms = mean_terms(terms)
         if torch.isfinite(norm) and torch.isfinite(terms["total"]):
             self.optimiser.step()
         else:
@@ -98,21 +106,30 @@ class Trainer:
             for name, value in self.network.named_buffers():
                 value.copy_(kept[name])
         progress.step += 1
-        return {name: value.detach() for name, value in terms.items()} | {"gradient": norm}
+        return terms | {"gradient": norm}
 
     def validate(self) -> dict:
-        """Score the network on the validation pairs, keep it if it is the best so far."""
+        """Score the network on the validation pairs, keep it if it is the best so far; in the first process."""
+        if not self.log:
+            return {}
         scores = {
             name: score(rotation_errors_deg(self.network, pairs, self.device, self.config.bfloat16))
             for name, pairs in self.validation.items()
         }
         mean = sum(values["capped_mean_deg"] for values in scores.values()) / len(scores)
-        self._log({"validation": scores, "score": mean})
+        self._write({"validation": scores, "score": mean})
         if mean < self.progress.best:
             self.progress.best = mean
             card = {"steps": self.progress.step, "minutes": round(self.progress.seconds / 60, 1), "validation": scores}
-            save_network(self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()})
+            self.method.save(
+                self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()}
+            )
+            self._save()
         return scores
+
+    def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bfloat16):
+            return self.method.objective(self.network, pairs, self.config.num_passes, self.share_done())
 
     def _rate(self) -> float:
         warm = min(1.0, (self.progress.step + 1) / max(self.config.warmup_steps, 1))
@@ -121,10 +138,15 @@ class Trainer:
             return warm * 0.1 ** sum(done >= milestone for milestone in self.config.milestones)
         return warm * max(0.5 * (1.0 + math.cos(math.pi * done)), 0.005)
 
-    def _log(self, values: dict) -> None:
-        head = {"step": self.progress.step, "minutes": round(self.progress.seconds / 60, 2)}
-        with open(self.folder / "log.jsonl", "a") as file:
-            file.write(json.dumps(head | values) + "\n")
+    def _save(self) -> None:
+        if self.log:
+            save_checkpoint(self.folder, self.network, self.optimiser, self.progress)
+
+    def _write(self, values: dict) -> None:
+        if self.log:
+            self.log.write(self.progress.step, self.progress.seconds, values | {"skipped": self.progress.skipped})
+            self.log.show(self.share_done(), values.get("total", math.nan))
 
     def _say(self, text: str) -> None:
-        print(text, flush=True)
+        if self.log:
+            self.log.say(text)

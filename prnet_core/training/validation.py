@@ -2,48 +2,56 @@
 
 import numpy as np
 import torch
+from torch import nn
 
-from ..data.pairs import PairBatch
-from ..evaluation.protocol import protocol_pair
-from ..model import PRNet
+from ..data.normalise import normalise_pair
+from ..data.pairs import PairBatch, stack_pairs
+from ..data.scan_pairs import scan_pair_batch
+from ..data.shapes import ShapeSet
+from ..evaluation.protocol import Protocol, protocol_pair
+from ..geometry import geodesic_angle
 from .config import TrainingConfig
-from .pair_source import PairSource, angles_deg, normalise_protocol_pair
+from .pair_source import PairSource
 
 CAP_DEG = 30.0
 CHUNK = 8
+FIRST_INDEX = 10_000
 SCAN_POINTS = 512
+SCAN_SEED = 2**40
 
 
-def object_validation(source: PairSource, config: TrainingConfig) -> PairBatch:
-    """Pairs of held-out shapes by the paper's protocol at its full size."""
-    shapes = source.validation_shapes.points
-    pairs = [
-        normalise_protocol_pair(*protocol_pair(shapes[index % len(shapes)], 10_000 + index))
-        for index in range(config.validation_pairs)
-    ]
-    return _stack(pairs)
+def validation_sets(source: PairSource, config: TrainingConfig) -> dict[str, PairBatch]:
+    """By name: pairs of held-out shapes by the paper's protocol and, where there are some, scan-like pairs."""
+    sets = {"objects": protocol_batch(source.validation_shapes, config.validation_pairs)}
+    if source.validation_scans:
+        generator = torch.Generator().manual_seed(SCAN_SEED)
+        sets["scans"] = scan_pair_batch(source.validation_scans, config.validation_pairs, SCAN_POINTS, generator)
+    return sets
 
 
-def scan_validation(source: PairSource, config: TrainingConfig) -> PairBatch:
-    """Scan-like pairs as in training, of a seed that training never uses."""
-    from ..data.scan_pairs import scan_pair_batch
+def protocol_batch(shapes: ShapeSet, num_pairs: int) -> PairBatch:
+    """Pairs by the paper's protocol, centred and scaled for the network; their matches are left out (-1)."""
+    num_points = min(1024, shapes.points.shape[1])
+    protocol = Protocol("validation", num_points=num_points, num_kept=round(0.75 * num_points))
+    pairs = []
+    for index in range(num_pairs):
+        points = shapes.points[index % len(shapes)]
+        source, target, T_target_source = protocol_pair(points, FIRST_INDEX + index, protocol)
+        source, target, normalisation = normalise_pair(source, target)
+        pairs.append((source, target, normalisation.to_unit(T_target_source), np.full(len(source), -1)))
+    return stack_pairs(pairs)
 
-    return scan_pair_batch(source.scans, config.validation_pairs, SCAN_POINTS, torch.Generator().manual_seed(2**40))
 
-
-def _stack(pairs: list) -> PairBatch:
-    source, target, T_target_source = (torch.from_numpy(np.stack(column)) for column in zip(*pairs, strict=True))
-    return PairBatch(source, target, T_target_source.float(), torch.empty(0))
-
-
-def rotation_errors_deg(network: PRNet, pairs: PairBatch, device: torch.device, bfloat16: bool = False) -> torch.Tensor:
-    """Geodesic rotation error of every pair, network alone."""
+def rotation_errors_deg(
+    network: nn.Module, pairs: PairBatch, device: torch.device, bfloat16: bool = False
+) -> torch.Tensor:
+    """Geodesic rotation error (B,) of every pair in degrees, network alone."""
     errors = []
     for start in range(0, len(pairs.source), CHUNK):
         rows = slice(start, start + CHUNK)
         with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
             T = network.register(pairs.source[rows].to(device), pairs.target[rows].to(device)).cpu()
-        errors.append(angles_deg(T, pairs.T_target_source[rows]))
+        errors.append(torch.rad2deg(geodesic_angle(T[:, :3, :3], pairs.T_target_source[rows, :3, :3])))
     return torch.cat(errors)
 
 

@@ -1,0 +1,43 @@
+"""`prnet train`: a training run in a folder, started or continued."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def train(
+    config: Path = typer.Option(..., help="YAML file of the run, such as those in configs/."),
+    out: Path = typer.Option(None, help="Folder of the run; runs/NAME for NAME.yaml when left out."),
+    max_minutes: float = typer.Option(None, help="Length of the whole run, over all its starts."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+) -> None:
+    """Train a network, or go on from the folder's newest checkpoint.
+
+    A kill at any moment loses the minutes since that checkpoint; SIGTERM and Ctrl-C lose nothing. With several
+    processes: torchrun --nproc-per-node N -m prnet_core.cli.main train --config FILE.
+    """
+    import json
+    import signal
+
+    import torch
+
+    from prnet_core.data.shapes import ShapeError
+    from prnet_core.model import WeightsError
+    from prnet_core.training import Trainer, load_training_config
+    from prnet_core.training.group import join_group
+
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+    try:
+        settings = load_training_config(config, max_minutes=max_minutes)
+        trainer = Trainer(settings, out or Path("runs") / config.stem, join_group(device))
+    except (ShapeError, WeightsError, ValueError, FileNotFoundError) as error:
+        typer.echo(f"prnet train: {error}", err=True)
+        raise typer.Exit(2) from error
+    scores = trainer.run(lambda: bool(stopped))
+    if scores:
+        typer.echo(json.dumps({"step": trainer.progress.step, "folder": str(trainer.folder), "validation": scores}))
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
