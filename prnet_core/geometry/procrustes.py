@@ -42,12 +42,14 @@ def robust_procrustes(source: Tensor, target: Tensor, weights: Tensor | None = N
 
     Shapes and result as for `procrustes`; the last step is differentiable, the weights are not.
     """
-    prior = torch.ones_like(source[..., 0]) if weights is None else weights
+    dtype = torch.promote_types(source.dtype, torch.float32)
+    source, target = source.to(dtype), target.to(dtype)
+    prior = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
     current = prior
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
         for step in range(iterations):
             transform = procrustes(source, target, current)
-            squared = (transform_points(transform, source.float()) - target.float()).square().sum(dim=-1)
+            squared = (transform_points(transform, source) - target).square().sum(dim=-1)
             floor = 4.0 * squared.median(dim=-1, keepdim=True).values
             start = squared.amax(dim=-1, keepdim=True)
             scale = torch.maximum(start * 0.5**step, floor * 0.25**step).clamp_min(1e-8)

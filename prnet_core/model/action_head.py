@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Matching
+from .precision import at_least_float32
 from .processes import rand_rows
 
 SINKHORN_ITERATIONS = 10
@@ -48,7 +49,8 @@ class ActionHead(nn.Module):
         """(B, K_X, C), (B, K_Y, C) -> (B, K_X, K_Y) in float32, whatever the autocast."""
         with torch.autocast(source_features.device.type, enabled=False):
             channels = source_features.shape[-1]
-            return source_features.float() @ target_features.float().transpose(1, 2) * channels**-0.5
+            source_features, target_features = at_least_float32(source_features), at_least_float32(target_features)
+            return source_features @ target_features.transpose(1, 2) * channels**-0.5
 
     def forward(
         self, scores: Tensor, temperature: Tensor, sample: bool, generator: torch.Generator | None = None

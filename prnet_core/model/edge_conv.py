@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
 from .neighbours import adjacency, knn, neighbour_max
+from .precision import at_least_float32
 from .processes import num_processes, sum_over_processes, update_running_statistics
 
 NEGATIVE_SLOPE = 0.2
@@ -43,8 +44,8 @@ class EdgeConv(nn.Module):
             centre_weight = (self.centre.weight - self.neighbour.weight) * scale[:, None]
             b = torch.nn.functional.linear(features, centre_weight, shift)
             return leaky_relu(neighbour_max(a, neighbours) + b, NEGATIVE_SLOPE)
-        a = self.neighbour(features).float()
-        b = self.centre(features).float() - a
+        a = at_least_float32(self.neighbour(features))
+        b = at_least_float32(self.centre(features)) - a
         scale, shift = self._batch_affine(a, b, neighbours)
         return leaky_relu(neighbour_max(a * scale, neighbours) + b * scale + shift, NEGATIVE_SLOPE)
 
@@ -56,7 +57,7 @@ class EdgeConv(nn.Module):
     def _batch_affine(self, a: Tensor, b: Tensor, neighbours: Tensor) -> tuple[Tensor, Tensor]:
         k = neighbours.shape[-1]
         num_edges = neighbours.numel() * num_processes()
-        edges = adjacency(neighbours)
+        edges = adjacency(neighbours, a.dtype)
         degree = edges.sum(dim=1).unsqueeze(-1)
         sum_a, sum_b = sum_over_processes(torch.stack([(degree * a).sum(dim=(0, 1)), b.sum(dim=(0, 1))]))
         mean_a, mean_b = sum_a / num_edges, sum_b / (num_edges // k)

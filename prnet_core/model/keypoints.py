@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from .config import KeypointRule
+from .precision import at_least_float32
 
 
 def num_keypoints(num_points: int, wanted: int) -> int:
@@ -20,7 +21,7 @@ def select_keypoints(features: Tensor, wanted: int, rule: KeypointRule = "norm",
     """
     count = num_keypoints(features.shape[1], wanted)
     if rule == "norm":
-        score = features.float().norm(dim=-1)
+        score = at_least_float32(features).norm(dim=-1)
     elif rule == "random":
         score = torch.rand(features.shape[:2], device=features.device)
     elif rule == "closeness":

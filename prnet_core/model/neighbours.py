@@ -95,8 +95,8 @@ def neighbour_max(values: Tensor, neighbours: Tensor) -> Tensor:
     return best.view(batch, num_points, channels)
 
 
-def adjacency(neighbours: Tensor) -> Tensor:
-    """(B, N, N) float32, one where j is among the neighbours of i."""
+def adjacency(neighbours: Tensor, dtype: torch.dtype) -> Tensor:
+    """(B, N, N), one where j is among the neighbours of i, else zero."""
     batch, num_points, _ = neighbours.shape
-    matrix = torch.zeros(batch, num_points, num_points, device=neighbours.device)
+    matrix = torch.zeros(batch, num_points, num_points, device=neighbours.device, dtype=dtype)
     return matrix.scatter_(2, neighbours, 1.0)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..geometry import procrustes, robust_procrustes, transform_points
+from ..geometry import make_transform, procrustes, robust_procrustes, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .keypoints import select_keypoints, take
+from .precision import at_least_float32
 from .transformer import Transformer
 from .value_head import make_value_head
 
@@ -70,7 +71,7 @@ class PRNet(nn.Module):
         finite.
         """
         check_clouds(source, target)
-        T_target_source = torch.eye(4, device=source.device).expand(source.shape[0], 4, 4)
+        T_target_source = torch.eye(4, device=source.device, dtype=source.dtype).expand(source.shape[0], 4, 4)
         target_local = self.dgcnn(target)
         target_memory = self.transformer.encoder(target_local)
         passes = []
@@ -92,7 +93,7 @@ class PRNet(nn.Module):
         source_local = self.dgcnn(source)
         source_features = source_local + self.transformer(source_local, target_memory)
         target_features = target_local + self.transformer(target_local, self.transformer.encoder(source_local))
-        mean_source, mean_target = source_features.float().mean(dim=1), target_features.float().mean(dim=1)
+        mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
         temperature = self.value_head(mean_source, mean_target)
 
         source_keypoints = select_keypoints(source_features, config.num_keypoints, config.keypoints, source)
@@ -121,13 +122,23 @@ class PRNet(nn.Module):
 
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(self, source: Tensor, target: Tensor, num_passes: int | None = None) -> Tensor:
-        """T_target_source (B, 4, 4): deterministic, without gradient, the weights left as they are."""
+        """T_target_source (B, 4, 4), deterministic, without gradient, the weights left as they are.
+
+        The clouds may lie anywhere: each is centred first, in its own dtype, which is also the result's (at
+        least float32).
+        """
+        check_clouds(source, target)
+        dtype = torch.promote_types(source.dtype, torch.float32)
+        source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         was_training = self.training
         self.eval()
         try:
-            return self(source, target, num_passes).T_target_source
+            T = self((source - source_centre).float(), (target - target_centre).float(), num_passes).T_target_source
         finally:
             self.train(was_training)
+        rotation = T[:, :3, :3].to(dtype)
+        moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
+        return make_transform(rotation, T[:, :3, 3] + target_centre.squeeze(1) - moved_centre)
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import PRNetConfig
+from .precision import at_least_float32
 from .processes import BatchNorm
 
 SMALLEST, LARGEST = 0.01, 100.0
@@ -32,7 +33,7 @@ class ValueHead(nn.Module):
 
     def forward(self, mean_source: Tensor, mean_target: Tensor) -> Tensor:
         """Mean features (B, C) of X and Y -> lambda (B,)."""
-        return bounded_temperature(self.mlp(torch.cat([mean_source, mean_target], dim=-1)).squeeze(-1).float())
+        return bounded_temperature(at_least_float32(self.mlp(torch.cat([mean_source, mean_target], dim=-1)).squeeze(-1)))
 
 
 class LearnedTemperature(nn.Module):

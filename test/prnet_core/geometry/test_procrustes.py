@@ -1,0 +1,110 @@
+import pytest
+import torch
+from scipy.spatial.transform import Rotation
+
+from prnet_core.geometry import (
+    geodesic_angle,
+    make_transform,
+    procrustes,
+    robust_procrustes,
+    transform_points,
+)
+
+GENERATOR = torch.Generator().manual_seed(1)
+
+
+def problem(count=6, points=40, dtype=torch.float64):
+    rotation = torch.from_numpy(Rotation.random(count, random_state=3).as_matrix()).to(dtype)
+    translation = torch.randn(count, 3, dtype=dtype, generator=GENERATOR)
+    T = make_transform(rotation, translation)
+    source = torch.randn(count, points, 3, dtype=dtype, generator=GENERATOR)
+    return source, transform_points(T, source), T
+
+
+def test_recovers_the_motion():
+    source, target, T = problem()
+    torch.testing.assert_close(procrustes(source, target), T)
+
+
+def test_agrees_with_an_independent_solver_under_noise_and_weights():
+    source, target, _ = problem(count=1)
+    target = target + 0.1 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
+    weights = torch.rand(1, 40, dtype=torch.float64, generator=GENERATOR)
+    w = (weights / weights.sum()).numpy()[0]
+    x, y = source[0].numpy(), target[0].numpy()
+    expected, _ = Rotation.align_vectors(y - w @ y, x - w @ x, weights=w)
+    T = procrustes(source, target, weights)[0]
+    torch.testing.assert_close(T[:3, :3], torch.from_numpy(expected.as_matrix()))
+    torch.testing.assert_close(T[:3, 3], torch.from_numpy(w @ y - expected.as_matrix() @ (w @ x)))
+
+
+def test_zero_weight_points_do_not_matter():
+    source, target, T = problem()
+    target[:, :10] += 5.0
+    weights = torch.ones(6, 40, dtype=torch.float64)
+    weights[:, :10] = 0.0
+    torch.testing.assert_close(procrustes(source, target, weights), T)
+
+
+def test_a_rigid_motion_of_both_conjugates_the_result():
+    source, target, _ = problem()
+    target = target + 0.05 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
+    G = make_transform(torch.from_numpy(Rotation.random(random_state=8).as_matrix()), torch.randn(3).double())
+    conjugated = G @ procrustes(source, target) @ torch.linalg.inv(G)
+    torch.testing.assert_close(procrustes(transform_points(G, source), transform_points(G, target)), conjugated)
+
+
+def degenerate_inputs():
+    x = torch.randn(1, 12, 3, dtype=torch.float64, generator=GENERATOR)
+    mirror = torch.tensor([-1.0, 1.0, 1.0], dtype=torch.float64)
+    line = x[..., :1] * torch.ones(3, dtype=torch.float64)
+    plane = x * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    cube = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=torch.float64)] * 3)[None]
+    return {
+        "mirrored": (x, x * mirror),
+        "collinear": (line, line + 1.0),
+        "planar": (plane, plane),
+        "one place": (torch.ones_like(x), torch.ones_like(x)),
+        "single point": (x[:, :1], x[:, :1] + 1.0),
+        "cube": (cube, -cube),
+        "far": (x + 1e4, x + 1e4),
+    }
+
+
+@pytest.mark.parametrize("name", degenerate_inputs())
+@pytest.mark.parametrize("solve", [procrustes, robust_procrustes])
+def test_degenerate_input_gives_a_proper_rotation_and_a_finite_gradient(name, solve):
+    source, target = (cloud.clone().requires_grad_() for cloud in degenerate_inputs()[name])
+    T = solve(source, target)
+    assert torch.isfinite(T).all()
+    assert torch.linalg.det(T[0, :3, :3]).item() == pytest.approx(1.0, abs=1e-6)
+    T.square().sum().backward()
+    assert torch.isfinite(source.grad).all() and torch.isfinite(target.grad).all()
+
+
+def test_all_weights_zero_is_finite():
+    source, target, _ = problem()
+    assert torch.isfinite(procrustes(source, target, torch.zeros(6, 40, dtype=torch.float64))).all()
+
+
+def test_gradient():
+    source, target, _ = problem(count=1, points=6)
+    target = target + 0.1 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
+    weights = torch.rand(1, 6, dtype=torch.float64, generator=GENERATOR).requires_grad_()
+    assert torch.autograd.gradcheck(procrustes, (source.requires_grad_(), target.requires_grad_(), weights))
+
+
+def test_float32_survives_far_clouds_better_than_a_millionth_of_the_offset():
+    source, target, T = problem(dtype=torch.float32)
+    solved = procrustes(source + 100.0, target)
+    angle = geodesic_angle(solved[:, :3, :3], T[:, :3, :3])
+    assert angle.max() < 1e-3
+
+
+def test_robust_ignores_a_third_of_wrong_matches():
+    source, target, T = problem(points=90)
+    wrong = target.clone()
+    wrong[:, :30] = torch.randn(6, 30, 3, dtype=torch.float64, generator=GENERATOR)
+    plain = geodesic_angle(procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
+    robust = geodesic_angle(robust_procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
+    assert robust.max() < 1e-3 < plain.min()

@@ -1,0 +1,71 @@
+"""EdgeConv against the plain form of its paper: one linear product an edge, nothing split, nothing folded."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import batch_norm, leaky_relu
+
+from prnet_core.model import EdgeConv
+from prnet_core.model.neighbours import knn
+
+
+def plain_edge_conv(layer: EdgeConv, x, neighbours):
+    """max_j LeakyReLU(BatchNorm(W [x_j - x_i, x_i])) with every edge's feature written out."""
+    batch, num_points, _ = x.shape
+    x_j = torch.stack([x[b][neighbours[b]] for b in range(batch)])
+    x_i = x.unsqueeze(2).expand_as(x_j)
+    weight = torch.cat([layer.neighbour.weight, layer.centre.weight], dim=1)
+    edges = torch.cat([x_j - x_i, x_i], dim=-1) @ weight.T
+    norm = layer.norm
+    normed = batch_norm(
+        edges.flatten(0, 2), norm.running_mean, norm.running_var, norm.weight, norm.bias, layer.training,
+        norm.momentum, norm.eps,
+    )  # fmt: skip
+    return leaky_relu(normed.view(edges.shape), 0.2).amax(dim=2)
+
+
+@pytest.fixture
+def layer():
+    torch.manual_seed(0)
+    layer = EdgeConv(5, 8, 6).double()
+    nn.init.normal_(layer.norm.weight)  # of either sign: the maximum becomes a minimum
+    nn.init.normal_(layer.norm.bias)
+    layer.norm.running_mean.normal_()
+    layer.norm.running_var.uniform_(0.5, 2.0)
+    return layer
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_value_gradient_and_statistics_are_the_plain_ones(layer, training):
+    layer.train(training)
+    start = {name: value.clone() for name, value in layer.state_dict().items()}
+    x = torch.randn(3, 25, 5, dtype=torch.float64)
+    probe = torch.randn(3, 25, 8, dtype=torch.float64)
+    results = []
+    for form in (lambda v: layer(v), lambda v: plain_edge_conv(layer, v, knn(v, 6))):
+        layer.load_state_dict(start)
+        layer.zero_grad()
+        v = x.clone().requires_grad_()
+        y = form(v)
+        (y * probe).sum().backward()
+        gradients = {name: parameter.grad.clone() for name, parameter in layer.named_parameters()}
+        results.append((y.detach(), v.grad, gradients, layer.norm.running_mean.clone(), layer.norm.running_var.clone()))
+    torch.testing.assert_close(results[0], results[1])
+
+
+def test_a_shift_far_larger_than_the_spread_keeps_the_variance(layer):
+    layer.float().train()
+    layer.norm.momentum = 1.0
+    x = 100.0 + torch.randn(2, 40, 5)
+    neighbours = knn(x, 6)
+    layer(x)
+    found = layer.norm.running_var.clone()
+    plain_edge_conv(layer.double(), x.double(), neighbours)
+    torch.testing.assert_close(found.double(), layer.norm.running_var, rtol=1e-2, atol=0)
+
+
+@pytest.mark.parametrize("num_points", [1, 2, 5])
+def test_fewer_points_than_neighbours(layer, num_points):
+    for training in (True, False):
+        y = layer.train(training)(torch.randn(2, num_points, 5, dtype=torch.float64))
+        assert y.shape == (2, num_points, 8) and torch.isfinite(y).all()
