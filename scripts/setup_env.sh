@@ -26,7 +26,7 @@ inputs() {
     echo "root $PWD"
     echo "ros $(ros_mode)"
     echo "torch $TORCH"
-    find setup.py setup.cfg pyproject.toml ros_overlay scripts/setup_env.sh \
+    find setup.py setup.cfg ros_overlay scripts/setup_env.sh \
         -type f ! -path '*/__pycache__/*' ! -path '*.egg-info/*' -print0 | sort -z | xargs -0 sha256sum
 }
 
@@ -118,7 +118,12 @@ install_packages() {
     else
         say "ROS 2 wheels and overlay"
         pip install -qq -r ros_overlay/requirements.txt
-        pip install -qq --force-reinstall --no-deps ./ros_overlay
+        local overlay
+        overlay="$(grep ros_overlay <<<"$INPUTS" | sha256sum)"
+        if [ "$(cat .venv/overlay 2>/dev/null)" != "$overlay" ]; then
+            pip install -qq --force-reinstall --no-deps ./ros_overlay
+            echo "$overlay" >.venv/overlay
+        fi
     fi
     say "prnet_ros and what it needs"
     pip install -qq -c "$constraint" -e ".[$EXTRAS]"
