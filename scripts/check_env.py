@@ -1,4 +1,4 @@
-"""Ends with an error that names what is broken in the environment; `--quick` leaves out what takes seconds to import."""
+"""Names what is broken in the environment and exits 1; `--quick` leaves out what takes seconds to import."""
 
 import importlib
 import importlib.util

@@ -9,6 +9,7 @@ from tf2_py import (
     TimeoutException,
     TransformException,
 )
+
 from tf2_ros.buffer import Buffer
 from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
 from tf2_ros.transform_broadcaster import TransformBroadcaster

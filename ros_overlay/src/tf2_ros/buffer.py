@@ -13,7 +13,6 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.task import Future
 from rclpy.time import Time
-
 from tf2_py.buffer_core import DEFAULT_CACHE_TIME, BufferCore
 
 
