@@ -68,7 +68,7 @@ def thin_pair(
     `num_points` voxels; the centroids of the voxels; then a random choice among them. A cloud with too
     few voxels is filled up with its own points, repeated if need be.
 
-    source (N, 3), target (M, 3), N, M >= 1 -> (num_points, 3), (num_points, 3), voxel size in the clouds' unit.
+    source (N, 3), target (M, 3), N, M >= 1 -> (num_points, 3) twice, and the voxel size in the clouds' unit.
     """
     voxel = pair_voxel_size(source, target, round(surplus * num_points), rng)
     thinned = [_sample(voxel_centroids(cloud, voxel), cloud, num_points, rng) for cloud in (source, target)]

@@ -13,7 +13,7 @@ def any_rotation(rng: np.random.Generator) -> np.ndarray:
 
 
 def about_vertical(rng: np.random.Generator, max_vertical: float, max_other: float) -> np.ndarray:
-    """Turn about z by up to +-max_vertical, then about a random horizontal axis by up to max_other (radians)."""
+    """Turn about z by up to +-max_vertical, then about a random level axis by up to max_other (radians)."""
     heading = rng.uniform(0.0, 2 * np.pi)
     tilt = rng.uniform(0.0, max_other) * np.array([np.cos(heading), np.sin(heading), 0.0])
     return (

@@ -1,7 +1,7 @@
 """Rays against boxes, elliptic cylinders and ellipsoids, in closed form and vectorised (numpy).
 
-Each solid is a unit solid (the cube [-1, 1]^3, the cylinder x^2 + y^2 <= 1 with |z| <= 1, the unit ball) under an
-affine map. Distances along a ray survive the map, so the ray is brought to the unit solid instead.
+Each solid is a unit solid (the cube [-1, 1]^3, the cylinder x^2 + y^2 <= 1 with |z| <= 1, the unit ball)
+under an affine map. Distances along a ray survive the map, so the ray is brought to the unit solid instead.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ BOX, CYLINDER, ELLIPSOID = 0, 1, 2
 
 @dataclass(frozen=True)
 class Solids:
-    """P solids of a scene: kinds (P,), centres (P, 3), axes (P, 3, 3) with the columns the solid's axes in the
-    world, half_sizes (P, 3) in metres along these axes."""
+    """P solids of a scene.
+
+    kinds (P,), centres (P, 3), axes (P, 3, 3) whose columns are the solid's axes in the world, half_sizes
+    (P, 3) in metres along these axes.
+    """
 
     kinds: np.ndarray
     centres: np.ndarray
@@ -42,8 +45,8 @@ class Solids:
 def cast_rays(origin: np.ndarray, directions: np.ndarray, solids: Solids) -> np.ndarray:
     """Distance to the nearest surface along each ray, infinite where there is none.
 
-    origin (3,), directions (R, 3) unit length, both in the world -> (R,) float32 metres. A solid that holds the
-    origin is not seen.
+    origin (3,), directions (R, 3) unit length, both in the world -> (R,) float32 metres. A solid that holds
+    the origin is not seen.
     """
     nearest = np.full(len(directions), np.inf, dtype=np.float32)
     for kind, interval in ((BOX, _box_interval), (CYLINDER, _cylinder_interval), (ELLIPSOID, _ball_interval)):

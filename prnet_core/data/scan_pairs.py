@@ -1,4 +1,4 @@
-"""Training pairs that look like real partial scans: two views of one object or one scene, with the true pose and matches.
+"""Training pairs that look like real partial scans: two views of one object or scene, pose and matches.
 
 The clouds are thinned and normalised by the very functions that prepare real scans for the network
 (`prnet_core.data.normalise`).
@@ -17,14 +17,15 @@ from prnet_core.data.normalise import normalise_pair, thin_pair
 from prnet_core.data.object_views import ObjectViews
 from prnet_core.data.pairs import PairBatch
 from prnet_core.data.random_rotations import about_any_axis, about_vertical, any_rotation
-from prnet_core.data.scan_views import ScanViews, View
+from prnet_core.data.scan_views import ScanViews
+from prnet_core.data.view import View
 
 
 @dataclass(frozen=True)
 class ScanPairConfig:
     """Shares are probabilities; lengths of normalised clouds in units of the network, angles in degrees."""
 
-    object_share: float = 0.5
+    object_share: float = 0.35
     """Pairs of object views; the others are views of scenes."""
     sensor_frame_share: float = 0.4
     """Pairs left in their sensors' own frames, so that rotation and overlap belong together as in reality."""
@@ -32,11 +33,12 @@ class ScanPairConfig:
     """Of the others, pairs turned by at most `near_deg` about any axis, as after a first pass."""
     near_deg: float = 30.0
     wide_share: float = 0.25
-    """Pairs turned by up to 180 degrees about the vertical, the rest by up to 90; and up to `tilt_deg` about others."""
+    """Turned by up to 180 degrees about the vertical, the rest by up to 90; tilted by up to `tilt_deg`."""
     tilt_deg: float = 45.0
     upright_share: float = 0.6
-    """Scenes whose frame has z up but for a tilt; the others, and all objects, have a frame turned at random."""
+    """Scenes whose frame has z up but for a tilt; the other scenes and all objects are turned at random."""
     stretch: tuple[float, float] = (0.8, 1.25)
+    mirror_share: float = 0.5
     max_noise: float = 0.005
     match_voxels: float = 0.75
     """Largest distance of true matches, in voxels of the thinning."""
@@ -45,7 +47,7 @@ class ScanPairConfig:
 
 
 class ScanPair(NamedTuple):
-    """source (N, 3), target (N, 3) float32; T_target_source (4, 4) float64; matches (N,) index into target or -1."""
+    """source, target (N, 3) float32; T_target_source (4, 4) float64; matches (N,) index into target or -1."""
 
     source: np.ndarray
     target: np.ndarray
@@ -103,8 +105,9 @@ def make_scan_pair(
     config: ScanPairConfig,
     rng: np.random.Generator,
 ) -> ScanPair:
-    """Stretch the world, mirror it half of the time, bring the views to the given frames, thin, normalise, match."""
-    stretch = rng.uniform(*config.stretch, 3) * (rng.choice([-1.0, 1.0]), 1.0, 1.0)
+    """Stretch the world, mirror it at times, bring the views to the given frames, thin, normalise, match."""
+    mirror = -1.0 if rng.random() < config.mirror_share else 1.0
+    stretch = rng.uniform(*config.stretch, 3) * (mirror, 1.0, 1.0)
     clouds = [
         (view.points - view.T_world_sensor[:3, 3]) * stretch @ rotation.T
         for view, rotation in ((source, R_source_world), (target, R_target_world))

@@ -1,33 +1,27 @@
 """Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
 
-Ray casting is too slow to be done at every step, so a shard holds a few views of each of many scenes: points in the
-scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise come on top at every draw
-(`scan_pairs`).
+Ray casting is too slow to be done at every step, so a shard holds a few views of each of many scenes:
+points in the scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise
+come on top at every draw (`scan_pairs`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from prnet_core.data.figures import scan_figure
 from prnet_core.data.normalise import pair_voxel_size, voxel_centroids
 from prnet_core.data.random_rotations import about_vertical
 from prnet_core.data.scanners import random_depth_camera, random_lidar
 from prnet_core.data.scenes import Scene, random_scene
+from prnet_core.data.view import View
 
 INT16_RANGE = 32000
+FIGURE_SHARE = 0.35
 MIN_POINTS = 300
 """A view with fewer returns is not kept."""
-
-
-@dataclass(frozen=True)
-class View:
-    """One scan: points (N, 3) metres in the world, T_world_sensor (4, 4)."""
-
-    points: np.ndarray
-    T_world_sensor: np.ndarray
 
 
 class ScanViews:
@@ -107,32 +101,39 @@ class ScanViews:
 
 
 def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1400) -> list[View]:
-    """A random scene seen from `num_views` poses by a random sensor: 80 % LiDAR, 20 % depth camera.
+    """A random place, or a figure, seen from `num_views` poses by a random sensor.
 
-    Poses are within about 3 m of each other (LiDAR) or 1 m (camera), upright with a handheld tilt of up to 20 degrees. The
-    views' density is evened out by one voxel size. Scenes that show too little are drawn again.
+    Of the places 85 % are scanned by a LiDAR from poses within about 3 m, or a quarter of a small place's
+    size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The
+    views' density is evened out by one voxel size, to at most `max_points` each. Scenes that show too
+    little are drawn again.
     """
     while True:
-        scene = random_scene(rng)
-        camera = rng.random() < 0.2
-        scanner = random_depth_camera(rng) if camera else random_lidar(rng)
-        poses = _sensor_poses(scene, scanner.field_of_view, num_views, 1.0 if camera else 3.0, rng)
-        if poses is None:
+        views = scan_figure(rng, num_views) if rng.random() < FIGURE_SHARE else _scan_place(rng, num_views)
+        sparsest = min((view.points for view in views), key=len, default=np.zeros((0, 3)))
+        if len(sparsest) < MIN_POINTS:
             continue
-        clouds = [scanner.scan(scene, pose[:3, 3], pose[:3, :3], rng) for pose in poses]
-        if min(len(cloud) for cloud in clouds) < MIN_POINTS:
-            continue
-        sparsest = min(clouds, key=len)
         voxel = pair_voxel_size(sparsest, sparsest, min(max_points, int(0.9 * len(sparsest))), rng)
         return [
-            View(_at_most(voxel_centroids(cloud, voxel), max_points, rng), pose)
-            for cloud, pose in zip(clouds, poses, strict=True)
+            View(_at_most(voxel_centroids(view.points, voxel), max_points, rng), view.T_world_sensor)
+            for view in views
         ]
+
+
+def _scan_place(rng: np.random.Generator, num_views: int) -> list[View]:
+    """As many views as poses were found for: `num_views` or none."""
+    scene = random_scene(rng)
+    camera = rng.random() < 0.15
+    scanner = random_depth_camera(rng) if camera else random_lidar(rng)
+    extent = np.ptp(scene.sensor_region, axis=0)[:2].mean()
+    reach = 1.0 if camera else np.clip(0.25 * extent, 1.0, 3.0)
+    poses = _sensor_poses(scene, scanner.field_of_view, num_views, reach, rng)
+    return [View(scanner.scan(scene, pose[:3, 3], pose[:3, :3], rng), pose) for pose in poses]
 
 
 def _sensor_poses(
     scene: Scene, field_of_view: float, num_views: int, reach: float, rng: np.random.Generator
-) -> list[np.ndarray] | None:
+) -> list[np.ndarray]:
     low, high = scene.sensor_region
     middle, yaw = rng.uniform(low, high), rng.uniform(-np.pi, np.pi)
     poses: list[np.ndarray] = []
@@ -152,7 +153,7 @@ def _sensor_poses(
         poses.append(pose)
         if len(poses) == num_views:
             return poses
-    return None
+    return []
 
 
 def _at_most(points: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -15,7 +15,7 @@ MAX_RAYS = 8000
 
 @dataclass(frozen=True)
 class Scanner:
-    """Directions in the sensor's frame (x forward, y left, z up) and the faults of the measured ranges (metres)."""
+    """Directions in the sensor's frame (x forward, y left, z up), and the faults of the ranges (metres)."""
 
     directions: np.ndarray  # (R, 3) unit length
     min_range: float
@@ -42,7 +42,7 @@ class Scanner:
 
 
 def random_lidar(rng: np.random.Generator) -> Scanner:
-    """16 to 128 rings over +-15 to 45 degrees or downwards as on a car's roof, sometimes with a blocked sector."""
+    """16 to 128 rings over +-15 to 45 degrees, or downwards as on a car; sometimes a blocked sector."""
     rings = int(rng.choice([16, 32, 64, 128]))
     top = np.radians(rng.choice([15.0, 16.6, 22.5, 45.0, 45.0]))
     bottom = -top
@@ -69,7 +69,7 @@ def random_lidar(rng: np.random.Generator) -> Scanner:
 
 
 def random_depth_camera(rng: np.random.Generator) -> Scanner:
-    """A pinhole depth camera of 55 to 95 degrees and 4 to 10 metres, with noise that grows with the squared range."""
+    """A pinhole depth camera of 55 to 95 degrees, 4 to 10 metres; its noise grows with the squared range."""
     half_width = np.tan(np.radians(rng.uniform(55.0, 95.0)) / 2)
     half_height = half_width * rng.uniform(0.56, 0.8)
     v, u = np.meshgrid(np.linspace(-half_height, half_height, 80), np.linspace(-half_width, half_width, 100))

@@ -1,7 +1,8 @@
 """Procedural places to scan: furnished floors of buildings, halls with pillars, streets and parks.
 
-Metres, z up. A `Scene` is its solids and the box in which a sensor may be. What matters for learning is not that
-they look right to a person but that scans of them have a real scan's walls, clutter, occlusion and open ends.
+Metres, z up. A `Scene` is its solids and the box in which a sensor may be. What matters for learning is not
+that they look right to a person but that scans of them have a real scan's walls, clutter, occlusion and
+open ends.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class SceneBuilder:
 def random_scene(rng: np.random.Generator) -> Scene:
     """A building's floor, a hall, a street or a park."""
     makers = (building_floor, hall, street, park)
-    return makers[rng.choice(len(makers), p=(0.45, 0.25, 0.2, 0.1))](rng)
+    return makers[rng.choice(len(makers), p=(0.35, 0.4, 0.15, 0.1))](rng)
 
 
 def building_floor(rng: np.random.Generator) -> Scene:
@@ -89,7 +90,7 @@ def building_floor(rng: np.random.Generator) -> Scene:
 
 
 def hall(rng: np.random.Generator) -> Scene:
-    """A large space, often open on some sides: pillars, beams, stacks, machines, a part of a further storey."""
+    """A large space, often open on some sides: pillars, beams, stacks, machines, part of another storey."""
     scene = SceneBuilder(rng)
     width, depth, height = rng.uniform(9.0, 45.0), rng.uniform(9.0, 30.0), rng.uniform(3.0, 9.0)
     _slab(scene, width + 4.0, depth + 4.0, 0.0, offset=-2.0)

@@ -1,7 +1,7 @@
 """Which points of a sampled surface a camera sees: a coarse depth buffer (numpy).
 
-Points have no extent, so the ones behind shine through. The nearest depth in a point's own cell of the image, and in
-the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
+Points have no extent, so the ones behind shine through. The nearest depth in a point's own cell of the
+image, and in the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ def visible_points(
 ) -> np.ndarray:
     """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
 
-    `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the points.
-    The tolerances, in cells, say how much farther than the nearest point a point may be and still be seen.
+    `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the
+    points. The tolerances, in cells, say how much farther than the nearest point a point may be and still
+    be seen.
     """
     distance = np.linalg.norm(camera)
     forward = -camera / distance
