@@ -8,8 +8,8 @@ from math import inf
 class RegistrationConfig:
     """How two clouds are prepared, matched, refined and judged.
 
-    Distances written `*_voxels` are multiples of the voxel size of the pair, so that one set of numbers serves
-    objects of centimetres and streets of a hundred metres.
+    Distances written `*_voxels` are multiples of the voxel size of the pair, so that one set of numbers
+    serves objects of centimetres and streets of a hundred metres.
     """
 
     voxel_size: float | None = None  # in the clouds' unit; None: chosen from the clouds' own scale
@@ -24,8 +24,10 @@ class RegistrationConfig:
     coarse_distance_voxels: float = 12.0  # largest distance of a correspondence, coarse stage
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
-    max_iterations: int = 40
-    refined_starts: int = 2  # starts of a stage that are refined to the end
+    coarse_iterations: int = 30
+    fine_iterations: int = 12  # a right start needs two or three, a wrong one would use any number
+    final_iterations: int = 30
+    refined_starts: int = 2  # starts of a stage that reach the fine stage; the best of them the last
 
     network_points: int = 768  # points shown to the network
     network_samples: int = 1  # further samples shown when nothing convinces,

@@ -1,4 +1,4 @@
-"""Motions that many matches agree on, by second order spatial compatibility (SC2-PCR, Chen et al., CVPR 2022)."""
+"""Motions that many matches agree on: second order spatial compatibility (SC2-PCR, Chen et al., CVPR 2022)."""
 
 import numpy as np
 
@@ -15,9 +15,9 @@ def consistent_motions(
 ) -> list[np.ndarray]:
     """The distinct motions (4, 4) with the most agreeing matches, best first.
 
-    source, target: (K, 3) matched points, most of them possibly wrong. Two matches are compatible when they keep
-    their distance within `tolerance`; second order: weighted by how many matches both are compatible with. Each
-    seed fits a motion to its most compatible group, and the matches within twice the tolerance refit it.
+    source, target: (K, 3) matched points, most of them possibly wrong. Two matches are compatible when they
+    keep their distance within `tolerance`; second order: weighted by how many matches both are compatible
+    with. Each seed fits a motion to its most compatible group; the matches within twice the tolerance refit it.
     """
     if len(source) < 3:
         return []
@@ -56,7 +56,7 @@ def pairwise_distances(points: np.ndarray) -> np.ndarray:
 
 
 def fit_motions(source: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted least squares motions (S, 4, 4) of S groups of matches (S, K, 3), weights (S, K) >= 0 (Kabsch)."""
+    """Least squares motions (S, 4, 4) of S groups of matches (S, K, 3) with weights (S, K) >= 0 (Kabsch)."""
     weights = (weights + 1e-9) / (weights + 1e-9).sum(axis=1, keepdims=True)
     source_mean = np.einsum("sk,ski->si", weights, source)
     target_mean = np.einsum("sk,ski->si", weights, target)

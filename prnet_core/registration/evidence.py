@@ -17,7 +17,7 @@ class Evidence:
     residual: rms point-to-plane distance of the inliers, voxels.
     overlap_source, overlap_target: points within the overlap distance of the other cloud.
     normal_agreement: median |cos| of the angle between the normals of overlapping points.
-    information: (6, 6) point-to-plane information of the inliers for (v, omega) in the target's centred frame.
+    information: (6, 6) point-to-plane information of the inliers for (v, omega) in the target's centre.
     """
 
     inlier_ratio: float
@@ -61,10 +61,14 @@ def gather_evidence(
     )
 
 
-def count_inliers(
-    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, config: RegistrationConfig
+def count_close(
+    source: PreparedCloud,
+    target: PreparedCloud,
+    transform: np.ndarray,
+    max_distance: float,
+    config: RegistrationConfig,
 ) -> int:
-    """Source points, of about a thousand, that a motion brings within the overlap distance of the target."""
+    """Source points, of about a thousand, that a motion brings within a distance (voxels) of the target."""
     step = max(1, len(source) // 1000)
     _, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
-    return int((distance < config.overlap_distance_voxels).sum())
+    return int((distance < max_distance).sum())

@@ -10,8 +10,8 @@ NUM_BINS = 11
 def orient_outwards(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """Normals (N, 3) with the sign that points away from the cloud's centroid.
 
-    The choice moves with the cloud, needs no sensor position, and agrees between two views of one place better
-    than a random sign; both clouds must be oriented alike for their features to agree.
+    The choice moves with the cloud, needs no sensor position, and agrees between two views of one place
+    better than a random sign; both clouds must be oriented alike for their features to agree.
     """
     away = np.sum(normals * (points - points.mean(axis=0)), axis=1)
     return normals * np.where(away < 0.0, -1.0, 1.0)[:, None]
@@ -50,8 +50,8 @@ def fpfh(points: np.ndarray, normals: np.ndarray, radius: float, max_neighbors: 
 def darboux_angles(points, normals, centre, neighbor, distance) -> tuple[np.ndarray, ...]:
     """Angles (theta, alpha, phi) of E pairs of points, and which pairs have them, each (E,).
 
-    The frame stands on the point whose normal is nearer to the line between the two (u), so that the angles do
-    not depend on the order of the pair: v = u x d, w = u x v.
+    The frame stands on the point whose normal is nearer to the line between the two (u), so that the angles
+    do not depend on the order of the pair: v = d x u, w = u x v.
     """
     line = (points[neighbor] - points[centre]) / distance[:, None]
     first, second = normals[centre], normals[neighbor]

@@ -24,8 +24,8 @@ def network_motions(
 ) -> list[np.ndarray]:
     """The network's motions (4, 4) in the pair's voxel units, one for each sample (seed) and turn.
 
-    turns: rotations (3, 3) of the source about its centre before it is shown, undone in the answer. All are asked
-    in one batch. Answers that are not finite are left out.
+    turns: rotations (3, 3) of the source about its centre before it is shown, undone in the answer. All are
+    asked in one batch. Answers that are not finite are left out.
     """
     import torch
 

@@ -20,7 +20,12 @@ def coarse_level(prepared: PreparedCloud, config: RegistrationConfig) -> Level:
 
 
 def align(
-    source: Level, target: Level, start: np.ndarray, max_distance: float, config: RegistrationConfig
+    source: Level,
+    target: Level,
+    start: np.ndarray,
+    max_distance: float,
+    max_iterations: int,
+    config: RegistrationConfig,
 ) -> np.ndarray:
     """GICP from one start (4, 4); the start itself when there is no correspondence to follow.
 
@@ -34,7 +39,7 @@ def align(
         registration_type="GICP",
         max_correspondence_distance=max_distance,
         num_threads=config.num_threads,
-        max_iterations=config.max_iterations,
+        max_iterations=max_iterations,
         rotation_epsilon=1e-4,
         translation_epsilon=1e-3,
     )

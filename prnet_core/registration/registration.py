@@ -37,8 +37,8 @@ class Registration:
     ) -> RegistrationResult:
         """Register source (N, 3) to target (M, 3), both in the same unit (metres for a metric covariance).
 
-        T_target_source_guess: (4, 4) or None. Clouds that cannot be registered (empty, too few points, no extent)
-        give the status 'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
+        T_target_source_guess: (4, 4) or None. Clouds that cannot be registered (empty, too few points, no
+        extent) give the status 'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)

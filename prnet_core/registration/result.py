@@ -15,8 +15,8 @@ class RegistrationError(ValueError):
 class RegistrationResult:
     """Motion from the source to the target, and how far it can be trusted.
 
-    T_target_source: (4, 4) float64, takes points of the source into the target's frame. With status 'rejected' it
-        is the best that was found (the guess or identity when nothing was) and must not be used as a motion.
+    T_target_source: (4, 4) float64, takes points of the source into the target's frame. With status 'rejected'
+        it is the best that was found (the guess or identity when nothing was) and must not be used.
     covariance: (6, 6), x y z rx ry rz, of a small motion applied in the target's frame.
     degeneracy: smallest eigenvalue of the scaled information matrix over its largest, 0 (nothing holds one
         direction) to 1; `degenerate_direction` (6,) is that direction as a twist in the target's frame.

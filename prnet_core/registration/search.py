@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.evidence import Evidence, count_inliers, gather_evidence
+from prnet_core.registration.consistency import motion_distance
+from prnet_core.registration.evidence import Evidence, count_close, gather_evidence
 from prnet_core.registration.feature_starts import feature_motions
 from prnet_core.registration.judge import is_strong
 from prnet_core.registration.network_starts import network_motions, turns_about_vertical
-from prnet_core.registration.preprocess import PreparedCloud
-from prnet_core.registration.refine import Level, align, coarse_level
+from prnet_core.registration.preprocess import Level, PreparedCloud
+from prnet_core.registration.refine import align, coarse_level
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -40,6 +41,7 @@ class Search:
     network: PRNet | None
     config: RegistrationConfig
     timings: dict[str, float] = field(default_factory=dict)
+    _levels: tuple[Level, Level] | None = None
 
     def best(self, guess: np.ndarray | None, identity: np.ndarray) -> Candidate:
         """The best candidate by evidence; later, dearer stages run only while the evidence is not strong.
@@ -48,10 +50,12 @@ class Search:
         """
         best = None
         for starts in self._stages(guess, identity):
-            for candidate in self._refine(starts):
-                if best is None or candidate.evidence.inlier_ratio > best.evidence.inlier_ratio:
-                    best = candidate
-            if best is not None and is_strong(best.evidence, self.config):
+            if not starts:
+                continue
+            candidate = self._refine(starts)
+            if best is None or candidate.evidence.inlier_ratio > best.evidence.inlier_ratio:
+                best = candidate
+            if is_strong(best.evidence, self.config):
                 break
         return best
 
@@ -59,8 +63,8 @@ class Search:
         """Starts in the order in which they pay: the guess; the network and the plain ones; the dear ones."""
         if guess is not None:
             yield [("guess", guess)]
-        starts = [("identity", identity), ("centroid", np.eye(4))]
-        yield self._ask_network(range(1), 1) + starts
+        plain = [("identity", identity), ("centroid", np.eye(4))]
+        yield self._ask_network(range(1), 1) + plain
         with self._timed("features"):
             motions = feature_motions(self.source, self.target, self.config)
         yield [("features", motion) for motion in motions]
@@ -80,26 +84,43 @@ class Search:
             )
         return [("network", motion) for motion in motions]
 
-    def _refine(self, starts: list[tuple[str, np.ndarray]]) -> Iterator[Candidate]:
-        """Coarse GICP from every start, then the full refinement of the most promising ones."""
-        if not starts:
-            return
+    def _refine(self, starts: list[tuple[str, np.ndarray]]) -> Candidate:
+        """Coarse GICP from every start, fine from the most promising of them, and to the end from the best."""
         config = self.config
         with self._timed("refine"):
-            coarse = []
-            for name, start in starts:
-                motion = align(*self._coarse_levels(), start, config.coarse_distance_voxels, config)
-                coarse.append((count_inliers(self.source, self.target, motion, config), name, motion))
-            coarse.sort(key=lambda entry: -entry[0])
-            for _, name, motion in coarse[: config.refined_starts]:
-                for distance in (config.fine_distance_voxels, config.final_distance_voxels):
-                    motion = align(self.source.level, self.target.level, motion, distance, config)
-                yield Candidate(name, motion, gather_evidence(self.source, self.target, motion, config))
+            coarse = [(name, self._align_coarse(start)) for name, start in starts]
+            promising = self._promising(coarse, config.overlap_distance_voxels)[: config.refined_starts]
+            fine = [
+                (name, self._align_fine(motion, config.fine_distance_voxels, config.fine_iterations))
+                for name, motion in promising
+            ]
+            name, motion = self._promising(fine, config.inlier_distance_voxels)[0]
+            motion = self._align_fine(motion, config.final_distance_voxels, config.final_iterations)
+            return Candidate(name, motion, gather_evidence(self.source, self.target, motion, config))
 
-    def _coarse_levels(self) -> tuple[Level, Level]:
-        if not hasattr(self, "_levels"):
-            self._levels = coarse_level(self.source, self.config), coarse_level(self.target, self.config)
-        return self._levels
+    def _promising(
+        self, motions: list[tuple[str, np.ndarray]], distance: float
+    ) -> list[tuple[str, np.ndarray]]:
+        """Distinct motions, those with the most source points within `distance` of the target first."""
+        extent = float(np.abs(self.source.points).max())
+        order = sorted(
+            motions,
+            key=lambda entry: -count_close(self.source, self.target, entry[1], distance, self.config),
+        )
+        chosen: list[tuple[str, np.ndarray]] = []
+        for name, motion in order:
+            if all(motion_distance(motion, other, extent) > distance for _, other in chosen):
+                chosen.append((name, motion))
+        return chosen
+
+    def _align_coarse(self, motion: np.ndarray) -> np.ndarray:
+        config = self.config
+        if self._levels is None:
+            self._levels = coarse_level(self.source, config), coarse_level(self.target, config)
+        return align(*self._levels, motion, config.coarse_distance_voxels, config.coarse_iterations, config)
+
+    def _align_fine(self, motion: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
+        return align(self.source.level, self.target.level, motion, distance, max_iterations, self.config)
 
     @contextmanager
     def _timed(self, name: str):
