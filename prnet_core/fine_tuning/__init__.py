@@ -1,0 +1,8 @@
+"""Adapting the network to the scans just seen (paper, section 5.3), judged on scans held out."""
+
+from .config import FineTuneConfig
+from .fine_tune import FineTuneProgress, fine_tune
+from .report import FineTuneReport
+from .scan_examples import FineTuneError, ScanMotion
+
+__all__ = ["FineTuneConfig", "FineTuneError", "FineTuneProgress", "FineTuneReport", "ScanMotion", "fine_tune"]

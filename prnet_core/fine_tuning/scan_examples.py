@@ -1,0 +1,143 @@
+"""Examples with a known motion, made of a few real scans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from prnet_core.data.pairs import PairBatch
+from prnet_core.data.random_rotations import about_any_axis, any_rotation
+from prnet_core.data.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
+from prnet_core.data.view import View
+from prnet_core.geometry import se3
+
+from .config import FineTuneConfig
+
+MAX_POINTS = 16_384
+"""More points of a scan than this are not needed to draw pairs from."""
+MIN_POINTS = 100
+ATTEMPTS = 20
+
+
+class FineTuneError(ValueError):
+    """Scans that cannot be tuned on, and why."""
+
+
+@dataclass(frozen=True)
+class ScanMotion:
+    """The motion T_target_source (4, 4) between scans number `source` and `target`, in the scans' unit."""
+
+    source: int
+    target: int
+    T_target_source: np.ndarray
+
+
+class ScanExamples:
+    """Draws pairs of scans (n of (N_i, 3)): of one scan with itself, or of two with a known motion.
+
+    A pair of one scan takes two disjoint samples of its points and crops each from a direction of its own, so that
+    the overlap is partial and no point is in both; the paper transforms one and the same cloud.
+    `motions` that name a scan out of range raise FineTuneError.
+    """
+
+    def __init__(
+        self, scans: Sequence[np.ndarray], motions: Sequence[ScanMotion], config: FineTuneConfig, augment: bool
+    ) -> None:
+        for motion in motions:
+            if not (0 <= motion.source < len(scans) and 0 <= motion.target < len(scans)):
+                raise FineTuneError(f"a motion from scan {motion.source} to {motion.target} of {len(scans)} scans")
+        self.scans = scans
+        self.config = config
+        self.num_motions = len(motions)
+        self.motions_of: dict[int, list[ScanMotion]] = {}
+        for motion in motions:
+            self.motions_of.setdefault(motion.source, []).append(motion)
+        self._form = ScanPairConfig(
+            stretch=(0.9, 1.1) if augment else (1.0, 1.0),
+            mirror_share=0.5 if augment else 0.0,
+            max_noise=0.005 if augment else 0.0,
+        )
+
+    def __len__(self) -> int:
+        return len(self.scans)
+
+    def draw(self, scan: int, rng: np.random.Generator) -> ScanPair:
+        """A pair whose source is this scan, of two scans or of one."""
+        motions = self.motions_of.get(scan)
+        if motions and rng.random() < self.config.known_motion_share:
+            pair = self.of_two_scans(motions[rng.integers(len(motions))], rng)
+            if _overlap(pair) >= self.config.min_overlap:
+                return pair
+        return self.of_one_scan(scan, rng)
+
+    def of_two_scans(self, motion: ScanMotion, rng: np.random.Generator) -> ScanPair:
+        """Two real scans; the source turned at random at times, as a pair without a guess may be."""
+        turn = self._turn(rng) if rng.random() < 0.5 else np.eye(3)
+        source, target = self.scans[motion.source], self.scans[motion.target]
+        T = motion.T_target_source
+        views = View(se3.apply(T, source), T), View(target, np.eye(4))
+        return self._make(*views, turn @ T[:3, :3].T, np.eye(3), rng)
+
+    def of_one_scan(self, scan: int, rng: np.random.Generator) -> ScanPair:
+        """Two partial views of one scan, turned against each other."""
+        points = self.scans[scan]
+        for _ in range(ATTEMPTS):
+            halves = _split(points, self.config.num_points, rng)
+            views = [View(self._crop(half, rng), np.eye(4)) for half in halves]
+            pair = self._make(*views, self._turn(rng), np.eye(3), rng)
+            if _overlap(pair) >= self.config.min_overlap:
+                return pair
+        return self._make(*(View(half, np.eye(4)) for half in halves), self._turn(rng), np.eye(3), rng)
+
+    def _make(self, source: View, target: View, R_source: np.ndarray, R_target: np.ndarray, rng) -> ScanPair:
+        return make_scan_pair(source, target, R_source, R_target, self.config.num_points, self._form, rng)
+
+    def _turn(self, rng: np.random.Generator) -> np.ndarray:
+        config = self.config
+        near = rng.random() < config.near_share
+        return about_any_axis(rng, np.radians(config.near_deg if near else config.max_angle_deg))
+
+    def _crop(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        keep = max(round(rng.uniform(self.config.min_keep, 1.0) * len(points)), 1)
+        along = points @ any_rotation(rng)[:, 2]
+        return points[np.argpartition(-along, keep - 1)[:keep]]
+
+
+def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The finite points of an (N, >= 3) array about their mean as float64, at most MAX_POINTS of them.
+
+    Raises FineTuneError for another shape.
+    """
+    points = np.asarray(points)
+    if points.ndim != 2 or points.shape[1] < 3:
+        raise FineTuneError(f"a scan must be (N, 3), not {points.shape}")
+    points = points[:, :3].astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) > MAX_POINTS:
+        points = points[rng.choice(len(points), MAX_POINTS, replace=False)]
+    return points
+
+
+def is_usable(points: np.ndarray) -> bool:
+    """True for a cleaned scan with enough points that are not all the same."""
+    return len(points) >= MIN_POINTS and float(np.ptp(points, axis=0).max()) > 0.0
+
+
+def stack(pairs: Sequence[ScanPair], device: torch.device | str = "cpu") -> PairBatch:
+    """One batch of pairs of equal numbers of points."""
+    source, target, T, matches = (torch.from_numpy(np.stack(column)).to(device) for column in zip(*pairs))
+    return PairBatch(source, target, T.float(), matches)
+
+
+def _split(points: np.ndarray, num_points: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    if len(points) < 2 * num_points:
+        return points, points
+    order = rng.permutation(len(points))
+    return points[order[: len(points) // 2]], points[order[len(points) // 2 :]]
+
+
+def _overlap(pair: ScanPair) -> float:
+    return float((pair.matches >= 0).mean())

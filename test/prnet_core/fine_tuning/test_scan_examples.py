@@ -1,0 +1,84 @@
+"""Pairs made of real scans: the motion and the matches they come with are true."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanMotion  # noqa: E402
+from prnet_core.fine_tuning.fine_tune import split_scans  # noqa: E402
+from prnet_core.fine_tuning.scan_examples import ScanExamples  # noqa: E402
+from prnet_core.geometry import se3  # noqa: E402
+
+CONFIG = FineTuneConfig(num_points=256)
+
+
+def distances(pair):
+    """Of the moved source points to their matches, where they have one."""
+    moved = se3.apply(pair.T_target_source, pair.source.astype(float))
+    known = pair.matches >= 0
+    return np.linalg.norm(moved[known] - pair.target[pair.matches[known]], axis=1)
+
+
+@pytest.mark.parametrize("augment", [True, False])
+def test_pairs_of_one_scan_overlap_in_part_and_turn_as_asked(room_scans, augment):
+    examples = ScanExamples(room_scans[0], [], CONFIG, augment)
+    rng = np.random.default_rng(0)
+    pairs = [examples.draw(index % len(examples), rng) for index in range(40)]
+    overlaps = np.array([(pair.matches >= 0).mean() for pair in pairs])
+    angles = np.degrees([se3.rotation_angle(pair.T_target_source[:3, :3]) for pair in pairs])
+    assert overlaps.min() >= CONFIG.min_overlap and overlaps.mean() < 0.9
+    assert angles.max() <= 90.0 and angles.max() > 45.0
+    for pair in pairs:
+        assert pair.source.shape == pair.target.shape == (256, 3) and pair.source.dtype == np.float32
+        assert np.linalg.det(pair.T_target_source[:3, :3]) == pytest.approx(1.0)
+        assert distances(pair).max() < 0.15
+        # no point is in both clouds
+        assert distances(pair).min() > 1e-6
+
+
+def test_pairs_of_two_scans_follow_the_known_motion(room_scans):
+    scans, motions = room_scans
+    examples = ScanExamples(scans, motions, CONFIG, augment=False)
+    rng = np.random.default_rng(1)
+    for motion in motions:
+        pair = examples.of_two_scans(motion, rng)
+        assert (pair.matches >= 0).mean() > 0.5
+        assert distances(pair).max() < 0.15
+
+
+def test_known_motions_are_used_for_about_their_share(room_scans):
+    scans, motions = room_scans
+    examples = ScanExamples(scans, motions, replace(CONFIG, known_motion_share=1.0, num_points=64), augment=False)
+    used = []
+    examples.of_two_scans = lambda motion, rng: used.append(motion) or ScanExamples.of_two_scans(examples, motion, rng)
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        examples.draw(3, rng)
+    examples.draw(0, rng)  # the source of no motion
+    assert len(used) == 10 and {motion.source for motion in used} == {3}
+
+
+def test_held_out_scans_are_spread_and_no_motion_crosses(room_scans):
+    scans, motions = room_scans
+    tuned, held_out = split_scans(scans * 2, motions, FineTuneConfig(held_out_share=0.25))
+    assert (len(tuned), len(held_out)) == (9, 3)
+    assert 0 < tuned.num_motions + held_out.num_motions < len(motions)
+    for motions_of in tuned.motions_of.values():
+        for motion in motions_of:
+            pair = tuned.of_two_scans(motion, np.random.default_rng(0))
+            assert distances(pair).max() < 0.15
+
+
+def test_motion_between_scans_that_are_not_there_is_refused(room_scans):
+    with pytest.raises(FineTuneError, match="from scan 9 to 0"):
+        ScanExamples(room_scans[0], [ScanMotion(9, 0, np.eye(4))], CONFIG, augment=False)
+
+
+def test_small_scans_are_filled_up(room_scans):
+    scans = [scan[:150] for scan in room_scans[0]]
+    examples = ScanExamples(scans, [], CONFIG, augment=True)
+    pair = examples.draw(0, np.random.default_rng(0))
+    assert pair.source.shape == (256, 3) and np.isfinite(pair.source).all()
