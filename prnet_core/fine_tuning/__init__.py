@@ -2,7 +2,17 @@
 
 from .config import FineTuneConfig
 from .fine_tune import FineTuneProgress, fine_tune
+from .process import FineTuneCancelled, FineTuneProcess
 from .report import FineTuneReport
 from .scan_examples import FineTuneError, ScanMotion
 
-__all__ = ["FineTuneConfig", "FineTuneError", "FineTuneProgress", "FineTuneReport", "ScanMotion", "fine_tune"]
+__all__ = [
+    "FineTuneCancelled",
+    "FineTuneConfig",
+    "FineTuneError",
+    "FineTuneProcess",
+    "FineTuneProgress",
+    "FineTuneReport",
+    "ScanMotion",
+    "fine_tune",
+]

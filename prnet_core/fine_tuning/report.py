@@ -46,13 +46,22 @@ class FineTuneReport:
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
         return {**values, "before": asdict(self.before), "after": asdict(self.after), "config": self.config.to_dict()}
 
+    @classmethod
+    def from_dict(cls, values: dict, network: PRNet) -> FineTuneReport:
+        """Inverse of `to_dict`."""
+        parts = {"before": Score(**values["before"]), "after": Score(**values["after"])}
+        pairs = {name: [tuple(pair) for pair in values[name]] for name in ("loss_curve", "judgements")}
+        return cls(network=network, **{**values, **parts, **pairs, "config": FineTuneConfig(**values["config"])})
+
     def summary(self) -> str:
-        """One sentence with the figures before and after."""
+        """The outcome and the figures before and after, in one line."""
         weights = "new weights" if self.improved else "old weights kept"
+        before, after = self.before, self.after
         return (
-            f"{weights}: {self.reason}. Held-out error {self.before.error_deg:.2f} -> {self.after.error_deg:.2f} deg, "
-            f"median {self.before.median_deg:.2f} -> {self.after.median_deg:.2f} deg, in the refinement's basin "
-            f"{100 * self.before.basin_share:.0f} -> {100 * self.after.basin_share:.0f} % of "
-            f"{self.before.num_pairs} pairs; {self.num_scans_tuned} scans tuned on, {self.num_scans_held_out} held out, "
+            f"{weights}: {self.reason}. On {before.num_pairs} held-out pairs, network alone: "
+            f"mean error {before.error_deg:.2f} -> {after.error_deg:.2f} deg, "
+            f"median {before.median_deg:.2f} -> {after.median_deg:.2f} deg, in the refinement's basin "
+            f"{100 * before.basin_share:.0f} -> {100 * after.basin_share:.0f} %. "
+            f"{self.num_scans_tuned} scans tuned on, {self.num_scans_held_out} held out, {self.num_motions} motions, "
             f"{self.steps} steps in {self.seconds:.0f} s"
         )

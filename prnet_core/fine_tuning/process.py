@@ -1,0 +1,116 @@
+"""Fine-tuning in a process of its own, so that registration goes on beside it at its rate.
+
+A thread would share Python's lock with the registration and could not be ended inside a step of PyTorch. The process
+has a low priority, its own number of threads, and can be ended at any moment. It runs `process_main`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.model import PRNet, load_network, save_network
+
+from .config import FineTuneConfig
+from .fine_tune import FineTuneProgress
+from .report import FineTuneReport
+from .scan_examples import FineTuneError, ScanMotion
+
+REQUEST, SCANS, WEIGHTS, TUNED = "request.json", "scans.npz", "weights.safetensors", "tuned.safetensors"
+KILL_TIMEOUT = 1.0  # s
+
+
+class FineTuneCancelled(Exception):
+    """The run was cancelled; nothing came of it."""
+
+
+class FineTuneProcess:
+    """One run of `fine_tune` in another process. `cancel` may be called from any thread, at any time."""
+
+    def __init__(self, num_threads: int) -> None:
+        self._num_threads = num_threads
+        self._lock = threading.Lock()
+        self._is_cancelled = False
+        self._process: subprocess.Popen | None = None
+
+    def cancel(self) -> None:
+        """End the run: `run` raises FineTuneCancelled within KILL_TIMEOUT seconds."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+    def run(
+        self,
+        network: PRNet,
+        scans: Sequence[np.ndarray],
+        config: FineTuneConfig,
+        progress: Callable[[FineTuneProgress], None] | None = None,
+        motions: Sequence[ScanMotion] = (),
+    ) -> FineTuneReport:
+        """As `fine_tune`, on the network's device; blocks until the run is over.
+
+        Raises FineTuneError as `fine_tune` does and when the process dies, FineTuneCancelled after `cancel`.
+        """
+        device = next(network.parameters()).device
+        with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
+            folder = Path(name)
+            save_network(network, folder / WEIGHTS, card={})
+            np.savez(folder / SCANS, *scans)
+            request = {
+                "config": config.to_dict(),
+                "motions": [[m.source, m.target, np.asarray(m.T_target_source).tolist()] for m in motions],
+                "device": str(device),
+                "num_threads": self._num_threads,
+            }
+            (folder / REQUEST).write_text(json.dumps(request))
+            outcome = self._follow(folder, progress)
+            if "error" in outcome:
+                raise FineTuneError(outcome["error"])
+            return FineTuneReport.from_dict(outcome["report"], load_network(folder / TUNED, device))
+
+    def _follow(self, folder: Path, progress: Callable[[FineTuneProgress], None] | None) -> dict:
+        """Start the process, pass its progress on, and return its last line."""
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": str(self._num_threads),
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        with open(folder / "errors", "w+b") as errors:
+            with self._lock:
+                if self._is_cancelled:
+                    raise FineTuneCancelled
+                # Its standard input is never written to: it closes when this process ends, however it ends.
+                process = self._process = subprocess.Popen(
+                    [sys.executable, "-m", "prnet_core.fine_tuning.process_main", str(folder)],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment,
+                    start_new_session=True, text=True,
+                )  # fmt: skip
+            outcome = {}
+            try:
+                for line in process.stdout:
+                    outcome = json.loads(line)
+                    if "progress" in outcome and progress is not None:
+                        progress(FineTuneProgress(**outcome["progress"]))
+            finally:
+                process.kill()
+                process.wait(KILL_TIMEOUT)
+                process.stdin.close()
+                process.stdout.close()
+            with self._lock:
+                self._process = None
+                if self._is_cancelled:
+                    raise FineTuneCancelled
+            if "report" not in outcome and "error" not in outcome:
+                errors.seek(0)
+                said = errors.read().decode(errors="replace").strip().splitlines() or ["no reason given"]
+                raise FineTuneError(f"the process ended with {process.returncode}: {said[-1]}")
+        return outcome

@@ -1,0 +1,62 @@
+"""The process that FineTuneProcess starts: python -m prnet_core.fine_tuning.process_main FOLDER
+
+One line of JSON a step on standard output, {"progress": ...}, and {"report": ...} or {"error": ...} as the last.
+Ends when its standard input closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+NICENESS = 10
+
+
+def main() -> None:
+    """Tune as the folder's request says."""
+    folder = Path(sys.argv[1])
+    os.nice(NICENESS)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+
+    import numpy as np
+    import torch
+
+    from prnet_core.model import load_network, save_network
+
+    from .config import FineTuneConfig
+    from .fine_tune import fine_tune
+    from .process import REQUEST, SCANS, TUNED, WEIGHTS
+    from .scan_examples import FineTuneError, ScanMotion
+
+    request = json.loads((folder / REQUEST).read_text())
+    torch.set_num_threads(request["num_threads"])
+    with np.load(folder / SCANS) as scans:
+        scans = [scans[f"arr_{index}"] for index in range(len(scans.files))]
+    motions = [ScanMotion(source, target, np.array(T)) for source, target, T in request["motions"]]
+    network = load_network(folder / WEIGHTS, request["device"])
+    try:
+        report = fine_tune(
+            network, scans, FineTuneConfig(**request["config"]), lambda p: _say(progress=asdict(p)), motions=motions
+        )
+    except FineTuneError as error:
+        _say(error=str(error))
+        return
+    save_network(report.network, folder / TUNED, card={})
+    _say(report=report.to_dict())
+
+
+def _say(**values: object) -> None:
+    print(json.dumps(values), flush=True)
+
+
+def _end_with_the_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
