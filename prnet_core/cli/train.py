@@ -28,16 +28,17 @@ def train(
     from prnet_core.training import Trainer, load_training_config
     from prnet_core.training.group import join_group
 
-    stopped = []
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     try:
         settings = load_training_config(config, max_minutes=max_minutes)
         trainer = Trainer(settings, out or Path("runs") / config.stem, join_group(device))
     except (ShapeError, WeightsError, ValueError, FileNotFoundError) as error:
         typer.echo(f"prnet train: {error}", err=True)
         raise typer.Exit(2) from error
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     scores = trainer.run(lambda: bool(stopped))
     if scores:
-        typer.echo(json.dumps({"step": trainer.progress.step, "folder": str(trainer.folder), "validation": scores}))
+        summary = {"step": trainer.progress.step, "folder": str(trainer.folder), "validation": scores}
+        typer.echo(json.dumps(summary))
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()

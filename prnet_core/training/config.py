@@ -94,7 +94,7 @@ def _strict(cls, values: dict, prefix: str):
     for name, value in values.items():
         if isinstance(known[name], int | float) and not _fits(value, known[name]):
             kind = type(known[name]).__name__
-            raise ValueError(f"{prefix}{name} must be {kind}, got {value!r} (YAML reads 1e-3 as text, 0.001 and 1.0e-3 not)")
+            raise ValueError(f"{prefix}{name} must be {kind}, got {value!r} (YAML reads 1e-3 as text, 1.0e-3 not)")
     return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
