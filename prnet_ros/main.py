@@ -5,42 +5,73 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import traceback
 
 _SHUTDOWN_TIMEOUT = 3.0  # s, for a scan in work; `ros2 launch` loses patience after 5
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have."""
+    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have.
+
+    rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
+    a signal only wakes this thread, which then stops one part after the other.
+    """
     _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
     import rclpy
-    from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+    from rclpy.executors import MultiThreadedExecutor
+    from rclpy.signals import SignalHandlerOptions
 
     from prnet_ros.node import PRNetNode
     from prnet_ros.parameters import ParameterError
 
-    _on_signals(lambda *_: None)  # rclpy's own handlers, which call these, end the context and so the spinning
-    rclpy.init(args=args)
+    wait_for_signal = _catch_signals()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = PRNetNode()
     except ParameterError as error:
         print(f"prnet_node: {error}", file=sys.stderr)
-        rclpy.try_shutdown()
+        rclpy.shutdown()
         return 1
-    except Exception:
-        if rclpy.ok():
-            raise
-        return 0  # a signal ended the context before the node was ready
     executor = MultiThreadedExecutor(num_threads=3)
     executor.add_node(node)
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        pass
+    is_stopping = threading.Event()
+    spinner = threading.Thread(target=_spin, args=(executor, node, is_stopping), name="prnet_spin", daemon=True)
+    spinner.start()
+    wait_for_signal()
+
+    is_stopping.set()
     if not node.close(_SHUTDOWN_TIMEOUT):
         os._exit(0)  # a thread inside PyTorch cannot be ended, and must not outlive the libraries it is in
     executor.shutdown()
-    rclpy.try_shutdown()
+    spinner.join()
+    node.destroy_node()
+    rclpy.shutdown()
     return 0
+
+
+def _spin(executor, node, is_stopping: threading.Event) -> None:
+    """Serve callbacks until told to stop; an exception of one of them ends nothing."""
+    while not is_stopping.is_set():
+        try:
+            executor.spin()
+        except Exception:  # noqa: BLE001
+            if not is_stopping.wait(0.1):
+                node.get_logger().error(f"a callback failed:\n{traceback.format_exc()}")
+
+
+def _catch_signals():
+    """From now on SIGINT and SIGTERM do nothing but end the wait of the function that is returned."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    _on_signals(lambda *_: None)
+
+    def wait() -> None:
+        while os.read(reader, 1)[0] not in (signal.SIGINT, signal.SIGTERM):
+            pass
+
+    return wait
 
 
 def _on_signals(handler) -> None:

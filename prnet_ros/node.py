@@ -134,7 +134,7 @@ class PRNetNode(Node):
         counts = self._counters.copy()
         situation = Situation(
             topic=self._subscription.topic_name,
-            num_publishers=self.count_publishers(self._subscription.topic_name),
+            num_publishers=self._subscription.get_publisher_count(),
             seconds_without_data=time.monotonic() - self._last_data,
             no_data_timeout=self._no_data_timeout,
             missing_mount=self._mounts.missing,
