@@ -6,13 +6,18 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
+from prnet_core.odometry.covariance import compose_covariance
+from prnet_core.odometry.deskew import deskew
+from prnet_core.odometry.keyframes import KeyFrame, KeyFrames
 from prnet_core.odometry.update import OdometryUpdate
-from prnet_core.registration import Registration
-from prnet_core.registration.preprocess import clean_points
+from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration.preprocess import PreparedCloud, clean_points
+
+FIRST_VARIANCE = 1e-9
 
 
 class ScanOdometry:
-    """Chains registrations: predict, register to the key frame, judge, update."""
+    """Chains registrations: deskew, predict, register to the target, judge, update the target."""
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
@@ -21,55 +26,127 @@ class ScanOdometry:
 
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
+        joined = self.config.map_keyframes if self.config.target == "map" else 1
+        self._keyframes = KeyFrames(joined, self.config.remembered_keyframes, self.config.map_points)
+        self._voxel_size = 0.0
         self._stamp: float | None = None
+        self._pose_stamp = 0.0
         self._pose = np.eye(4)
         self._twist = np.zeros(6)
-        self._covariance = np.eye(6) * 1e-9
-        self._keyframe: np.ndarray | None = None
-        self._keyframe_pose = np.eye(4)
-        self._keyframe_covariance = self._covariance
+        self._covariance = np.eye(6) * FIRST_VARIANCE
 
     def register_scan(
         self, points: np.ndarray, stamp: float, point_times: np.ndarray | None = None
     ) -> OdometryUpdate:
-        """Add a scan: points (N, 3) metres in the sensor's frame, stamp in seconds, point_times (N,) seconds
-        relative to the stamp or None. Raises ValueError when the stamp is not finite."""
+        """Add a scan: points (N, 3) in metres in the sensor's frame, stamp in seconds.
+
+        point_times: (N,) seconds relative to the stamp, or None. The pose is that at the stamp. Raises ValueError
+        when the stamp is not finite or the times are not one a point.
+        """
         if not np.isfinite(stamp):
             raise ValueError(f"a stamp must be finite, not {stamp}")
+        status, reason = "first", "first scan"
         if self._stamp is not None and stamp <= self._stamp:
-            if stamp < self._stamp - 1.0:
-                gap = self._stamp - stamp
-                self.reset()
-                return self._first(points, stamp, "reset", f"time went back by {gap:.3f} s")
-            return self._update("ignored", f"stamp {stamp:.6f} is not newer than {self._stamp:.6f}", stamp)
-        if self._keyframe is None:
-            return self._first(points, stamp, "first", "first scan")
+            back = self._stamp - stamp
+            if back < self.config.reset_jump:
+                return self._answer("ignored", f"the stamp is {back:.6f} s behind the last one", stamp)
+            self.reset()
+            status, reason = "reset", f"time went back by {back:.3f} s"
+        points = self._clean(points, point_times)
+        self._stamp = stamp
+        if len(self._keyframes) == 0:
+            return self._start(points, stamp, status, reason)
 
-        elapsed = stamp - self._stamp
-        predicted = self._pose @ se3.exp(self._twist * elapsed)
-        guess = se3.invert(self._keyframe_pose) @ predicted
-        result = self.registration.register(points, self._keyframe, guess)
+        predicted = self._predict(stamp)
+        source = self.registration.prepare(points, self._voxel_size)
+        result = self._register(source, self._keyframes.newest, predicted)
         if not result.usable:
-            return self._update("rejected", result.reason, stamp, registration=result, pose=predicted)
-        pose = self._keyframe_pose @ result.T_target_source
+            return self._relocate(points, source, stamp, predicted, result)
+        return self._follow(points, stamp, self._keyframes.newest, result)
+
+    def _clean(self, points: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+        points = np.asarray(points, dtype=np.float64)
+        if times is None or not self.config.deskew or points.ndim != 2:
+            return clean_points(points, self.registration.config)
+        return clean_points(deskew(points[:, :3], np.asarray(times), self._twist), self.registration.config)
+
+    def _start(self, points: np.ndarray, stamp: float, status: str, reason: str) -> OdometryUpdate:
+        needed = self.registration.config.min_points
+        self._voxel_size = self.registration.voxel_size_for(points)
+        if len(points) < needed or self._voxel_size == 0.0:
+            return self._answer("rejected", f"the first scan has {len(points)} usable points", stamp)
+        self._pose_stamp = stamp
+        self._keyframes.add(points, self._pose, self._covariance)
+        return self._answer(status, reason, stamp)
+
+    def _predict(self, stamp: float) -> np.ndarray:
+        """Pose at the stamp by constant velocity from the last pose."""
+        elapsed = stamp - self._pose_stamp
+        if elapsed > self.config.max_prediction:
+            return self._pose
+        return self._pose @ se3.exp(self._twist * elapsed)
+
+    def _register(self, source: PreparedCloud, frame: KeyFrame, predicted: np.ndarray) -> RegistrationResult:
+        target = self._keyframes.target(self.registration, self._voxel_size)
+        return self.registration.register_prepared(
+            source, target, se3.invert(frame.T_odom_sensor) @ predicted
+        )
+
+    def _follow(
+        self, points: np.ndarray, stamp: float, frame: KeyFrame, result: RegistrationResult
+    ) -> OdometryUpdate:
+        pose = frame.T_odom_sensor @ result.T_target_source
         motion = se3.invert(self._pose) @ pose
-        rotate = se3.adjoint(se3.make_transform(self._keyframe_pose[:3, :3], np.zeros(3)))
-        self._covariance = self._keyframe_covariance + rotate @ result.covariance @ rotate.T
-        self._twist = se3.log(motion) / elapsed
-        self._pose, self._stamp = pose, stamp
-        if result.overlap_source < self.config.keyframe_overlap:
-            self._keyframe, self._keyframe_pose = points, pose
-            self._keyframe_covariance = self._covariance
-        return self._update(result.status, result.reason, stamp, motion=motion, registration=result)
+        self._covariance = compose_covariance(
+            frame.T_odom_sensor, frame.covariance, result.T_target_source, result.covariance
+        )
+        self._twist = se3.log(motion) / (stamp - self._pose_stamp)
+        self._pose, self._pose_stamp = pose, stamp
+        if self._is_keyframe(points, result):
+            self._keyframes.add(points, pose, self._covariance)
+        return self._answer(result.status, result.reason, stamp, motion, result)
 
-    def _first(self, points: np.ndarray, stamp: float, status: str, reason: str) -> OdometryUpdate:
-        usable = len(clean_points(points, self.registration.config))
-        if usable < self.registration.config.min_points:
-            return self._update("rejected", f"the first scan has {usable} usable points", stamp)
-        self._keyframe, self._stamp = points, stamp
-        return self._update(status, reason, stamp)
+    def _is_keyframe(self, points: np.ndarray, result: RegistrationResult) -> bool:
+        """By overlap and distance; never from a weak result, which would spoil the target."""
+        if self.config.target == "previous":
+            return True
+        if result.status != "accepted":
+            return False
+        moved = np.linalg.norm(result.T_target_source[:3, 3])
+        reach = np.median(np.linalg.norm(points, axis=1))
+        return (
+            result.overlap_source < self.config.keyframe_overlap
+            or moved > self.config.keyframe_distance * reach
+            or se3.rotation_angle(result.T_target_source[:3, :3]) > self.config.keyframe_angle
+        )
 
-    def _update(self, status, reason, stamp, motion=None, registration=None, pose=None) -> OdometryUpdate:
+    def _relocate(
+        self,
+        points: np.ndarray,
+        source: PreparedCloud,
+        stamp: float,
+        predicted: np.ndarray,
+        failure: RegistrationResult,
+    ) -> OdometryUpdate:
+        """Lost: try older key frames one by one, without a guess; when none fits, the scan is rejected."""
+        candidates = self._keyframes.older(predicted[:3, 3]) if len(source) else []
+        for frame in candidates[: self.config.relocation_attempts]:
+            target = self.registration.prepare(frame.points, self._voxel_size)
+            result = self.registration.register_prepared(source, target)
+            if result.status == "accepted":
+                self._keyframes.restart_from(frame)
+                return self._follow(points, stamp, frame, result)
+        return self._answer("rejected", failure.reason, stamp, registration=failure, pose=predicted)
+
+    def _answer(
+        self,
+        status: str,
+        reason: str,
+        stamp: float,
+        motion: np.ndarray | None = None,
+        registration: RegistrationResult | None = None,
+        pose: np.ndarray | None = None,
+    ) -> OdometryUpdate:
         return OdometryUpdate(
             status=status,
             reason=reason,

@@ -25,7 +25,7 @@ class PreparedCloud:
     voxel_size: float
     points: np.ndarray  # (N, 3) voxel filtered
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
-    level: Level
+    level: Level | None  # None when there are no points
 
     def __len__(self) -> int:
         return len(self.points)
@@ -81,7 +81,13 @@ def count_voxels(columns: np.ndarray, voxel_size: float) -> int:
 
 
 def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
-    """Centre, scale to voxels, filter, and estimate normals. Points (N, 3) are finite float64, N > 0."""
+    """Centre, scale to voxels, filter, and estimate normals. Points (N, 3) are finite float64.
+
+    Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
+    """
+    if len(points) == 0 or voxel_size == 0.0:
+        nothing = np.zeros((0, 3))
+        return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None)
     centre = points.mean(axis=0)
     scaled = (points - centre) / voxel_size
     scaled = scaled[np.abs(scaled).max(axis=1) < 1_000_000]  # small_gicp's voxel index has 21 bits

@@ -42,35 +42,33 @@ class Registration:
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
-        fallback = np.eye(4) if guess is None else guess
-        clouds = []
-        for name, points in (("source", source), ("target", target)):
-            points = clean_points(points, self.config)
-            if len(points) < self.config.min_points:
-                reason = f"the {name} has {len(points)} usable points, {self.config.min_points} are needed"
-                return RegistrationResult(fallback, REJECTED, reason)
-            clouds.append(points)
-        voxel_size = self.config.voxel_size or max(
-            choose_voxel_size(points, self.config.target_points) for points in clouds
-        )
-        if voxel_size == 0.0:
-            return RegistrationResult(fallback, REJECTED, "all points of a cloud are the same point")
-        prepared = [prepare_cloud(points, voxel_size, self.config) for points in clouds]
-        timings = {"preprocess": time.perf_counter() - began}
-        return self._register_prepared(*prepared, guess, timings)
+        clouds = [clean_points(points, self.config) for points in (source, target)]
+        voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, clouds))
+        prepared = [self.prepare(points, voxel_size) for points in clouds]
+        result = self.register_prepared(*prepared, guess)
+        result.timings["preprocess"] = time.perf_counter() - began - sum(result.timings.values())
+        return result
 
-    def _register_prepared(
-        self,
-        source: PreparedCloud,
-        target: PreparedCloud,
-        guess: np.ndarray | None,
-        timings: dict[str, float],
+    def voxel_size_for(self, points: np.ndarray) -> float:
+        """The configured voxel size, or the one that suits the scale of clean points (N, 3); 0 without extent."""
+        return self.config.voxel_size or choose_voxel_size(points, self.config.target_points)
+
+    def prepare(self, points: np.ndarray, voxel_size: float) -> PreparedCloud:
+        """Clean, centre, filter and index a cloud (N, 3) once, for several calls of `register_prepared`."""
+        return prepare_cloud(clean_points(points, self.config), voxel_size, self.config)
+
+    def register_prepared(
+        self, source: PreparedCloud, target: PreparedCloud, T_target_source_guess: np.ndarray | None = None
     ) -> RegistrationResult:
+        """`register` for clouds from `prepare` with one voxel size; raises RegistrationError when it differs."""
+        if source.voxel_size != target.voxel_size:
+            raise RegistrationError(f"voxel sizes differ: {source.voxel_size} and {target.voxel_size}")
+        guess = T_target_source_guess
         for name, cloud in (("source", source), ("target", target)):
             if len(cloud) < self.config.min_points:
-                reason = f"the {name} has {len(cloud)} points after the voxel filter"
+                reason = f"the {name} has {len(cloud)} usable points, {self.config.min_points} are needed"
                 return RegistrationResult(np.eye(4) if guess is None else guess, REJECTED, reason)
-        search = Search(source, target, self.network, self.config, timings)
+        search = Search(source, target, self.network, self.config)
         best = search.best(
             None if guess is None else to_voxels(guess, source, target), to_voxels(np.eye(4), source, target)
         )
@@ -86,7 +84,7 @@ class Registration:
             overlap_target=evidence.overlap_target,
             covariance=covariance_of(evidence, target),
             start=best.start,
-            timings=timings,
+            timings=search.timings,
         )
 
 
