@@ -12,7 +12,9 @@ def num_keypoints(num_points: int, wanted: int) -> int:
     return max(1, min(wanted, (2 * num_points + 2) // 3))
 
 
-def select_keypoints(features: Tensor, wanted: int, rule: KeypointRule = "norm", points: Tensor | None = None) -> Tensor:
+def select_keypoints(
+    features: Tensor, wanted: int, rule: KeypointRule = "norm", points: Tensor | None = None
+) -> Tensor:
     """Indices (B, K) of a cloud's key points, K = num_keypoints(N, wanted).
 
     "norm" is the paper's: the largest L2 norms of Phi (B, N, C). "random" and "closeness" (the points with

@@ -1,5 +1,7 @@
 """Where which floating point precision is used."""
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -9,6 +11,7 @@ def at_least_float32(value: Tensor) -> Tensor:
     return value.to(torch.promote_types(value.dtype, torch.float32))
 
 
+@cache
 def bfloat16_is_fast(device: torch.device) -> bool:
     """Whether the device multiplies bfloat16 matrices in hardware: a recent NVIDIA GPU, or a CPU with AMX."""
     if device.type == "cuda":

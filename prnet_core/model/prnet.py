@@ -10,7 +10,7 @@ from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .keypoints import select_keypoints, take
-from .precision import at_least_float32
+from .precision import at_least_float32, bfloat16_is_fast
 from .transformer import Transformer
 from .value_head import make_value_head
 
@@ -121,19 +121,23 @@ class PRNet(nn.Module):
             return robust_procrustes(x, matched, confidence), log_matching
 
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
-    def register(self, source: Tensor, target: Tensor, num_passes: int | None = None) -> Tensor:
+    def register(
+        self, source: Tensor, target: Tensor, num_passes: int | None = None, bfloat16: bool | None = None
+    ) -> Tensor:
         """T_target_source (B, 4, 4), deterministic, without gradient, the weights left as they are.
 
         The clouds may lie anywhere: each is centred first, in its own dtype, which is also the result's (at
-        least float32).
+        least float32). bfloat16: compute features in it; None does where the device has it in hardware.
         """
         check_clouds(source, target)
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         was_training = self.training
         self.eval()
+        device = source.device
         try:
-            T = self((source - source_centre).float(), (target - target_centre).float(), num_passes).T_target_source
+            with torch.autocast(device.type, torch.bfloat16, bfloat16_is_fast(device) if bfloat16 is None else bfloat16):
+                T = self((source - source_centre).float(), (target - target_centre).float(), num_passes).T_target_source
         finally:
             self.train(was_training)
         rotation = T[:, :3, :3].to(dtype)

@@ -33,7 +33,8 @@ class ValueHead(nn.Module):
 
     def forward(self, mean_source: Tensor, mean_target: Tensor) -> Tensor:
         """Mean features (B, C) of X and Y -> lambda (B,)."""
-        return bounded_temperature(at_least_float32(self.mlp(torch.cat([mean_source, mean_target], dim=-1)).squeeze(-1)))
+        raw = self.mlp(torch.cat([mean_source, mean_target], dim=-1)).squeeze(-1)
+        return bounded_temperature(at_least_float32(raw))
 
 
 class LearnedTemperature(nn.Module):

@@ -2,11 +2,13 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import nn
 
 from .config import PRNetConfig
 from .prnet import PRNet
@@ -29,11 +31,14 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     return chosen
 
 
-def save_network(network: PRNet, path: str | Path, card: dict) -> None:
-    """Write weights, configuration and model card (data, steps, figures: anything JSON holds); atomic."""
+def save_network(network: nn.Module, path: str | Path, card: dict, format: str = FORMAT) -> None:
+    """Write weights, configuration and model card (data, steps, figures: anything JSON holds); atomic.
+
+    `format` names the kind of network; the default is PRNet's.
+    """
     path = Path(path)
     metadata = {
-        "format": FORMAT,
+        "format": format,
         "config": json.dumps(network.config.to_dict()),
         "card": json.dumps(card, indent=1, sort_keys=True),
     }
@@ -45,20 +50,26 @@ def save_network(network: PRNet, path: str | Path, card: dict) -> None:
 
 def read_card(path: str | Path | None = None) -> dict:
     """The model card of a weights file (the packaged one by default)."""
-    return json.loads(_read(Path(path or PACKAGED))[1]["card"])
+    return json.loads(_read(Path(path or PACKAGED), None)[1]["card"])
 
 
 def load_network(path: str | Path | None = None, device: str | torch.device = "auto") -> PRNet:
-    """The network of a weights file, in evaluation mode; None gives the packaged small preset.
+    """The PRNet of a weights file, in evaluation mode; None gives the packaged small preset.
 
     Raises FileNotFoundError, or WeightsError which names what does not fit: not safetensors, another
     program's file, missing, unexpected or differently shaped tensors, values that are not finite.
     """
+    return load_weights(Path(path or PACKAGED), device, FORMAT, lambda values: PRNet(PRNetConfig.from_dict(values)))
+
+
+def load_weights(
+    path: Path, device: str | torch.device, format: str, make_network: Callable[[dict], nn.Module]
+) -> nn.Module:
+    """The network of a weights file of this `format`, made of its plain configuration; raises as `load_network`."""
     chosen = choose_device(device)
-    path = Path(path or PACKAGED)
-    tensors, metadata = _read(path)
+    tensors, metadata = _read(path, format)
     try:
-        network = PRNet(PRNetConfig.from_dict(json.loads(metadata["config"])))
+        network = make_network(json.loads(metadata["config"]))
     except (ValueError, TypeError) as error:
         raise WeightsError(f"{path}: configuration not understood: {error}") from error
     expected = network.state_dict()
@@ -77,7 +88,7 @@ def load_network(path: str | Path | None = None, device: str | torch.device = "a
     return network.to(chosen).eval()
 
 
-def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+def _read(path: Path, format: str | None) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     if not path.is_file():
         raise FileNotFoundError(f"no weights file at {path}")
     try:
@@ -86,6 +97,6 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
             tensors = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise WeightsError(f"{path} is not a safetensors file, or is cut short: {error}") from error
-    if metadata.get("format") != FORMAT:
-        raise WeightsError(f"{path} holds no PRNet weights (format {metadata.get('format')!r}, expected {FORMAT!r})")
+    if format is not None and metadata.get("format") != format:
+        raise WeightsError(f"{path} holds other weights (format {metadata.get('format')!r}, expected {format!r})")
     return tensors, metadata

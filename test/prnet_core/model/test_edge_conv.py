@@ -1,27 +1,12 @@
-"""EdgeConv against the plain form of its paper: one linear product an edge, nothing split, nothing folded."""
+"""EdgeConv against the plain form of its paper."""
 
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import batch_norm, leaky_relu
+from oracles.plain_edge_conv import plain_edge_conv
 
 from prnet_core.model import EdgeConv
 from prnet_core.model.neighbours import knn
-
-
-def plain_edge_conv(layer: EdgeConv, x, neighbours):
-    """max_j LeakyReLU(BatchNorm(W [x_j - x_i, x_i])) with every edge's feature written out."""
-    batch, num_points, _ = x.shape
-    x_j = torch.stack([x[b][neighbours[b]] for b in range(batch)])
-    x_i = x.unsqueeze(2).expand_as(x_j)
-    weight = torch.cat([layer.neighbour.weight, layer.centre.weight], dim=1)
-    edges = torch.cat([x_j - x_i, x_i], dim=-1) @ weight.T
-    norm = layer.norm
-    normed = batch_norm(
-        edges.flatten(0, 2), norm.running_mean, norm.running_var, norm.weight, norm.bias, layer.training,
-        norm.momentum, norm.eps,
-    )  # fmt: skip
-    return leaky_relu(normed.view(edges.shape), 0.2).amax(dim=2)
 
 
 @pytest.fixture

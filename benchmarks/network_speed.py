@@ -1,0 +1,171 @@
+"""Time and memory of one registration by the network alone, against the plain form of the same mathematics.
+
+    python benchmarks/network_speed.py [--out FOLDER] [--quick]
+
+The plain form computes every edge's feature, searches neighbours with one top-k over all points, recomputes
+the target in every pass and stays in float32: our own network with the same weights, and so the same answer.
+Both take turns in one run; ratios are of medians.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "test")]
+
+from oracles.plain_edge_conv import plain_edge_conv, plain_knn  # noqa: E402
+
+from prnet_core.geometry import transform_points  # noqa: E402
+from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
+from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
+
+SIZES = (512, 1024, 2048, 4096, 8192)
+
+
+class PlainEdgeConv(EdgeConv):
+    """The same layer without the split."""
+
+    def forward(self, features):
+        return plain_edge_conv(self, features, plain_knn(features, self.num_neighbours))
+
+
+class PlainPRNet(PRNet):
+    """The same network without the split and without features kept over the passes."""
+
+    def __init__(self, config: PRNetConfig) -> None:
+        super().__init__(config)
+        for layer in self.dgcnn.layers:
+            layer.__class__ = PlainEdgeConv
+
+    @torch.no_grad()
+    def register(self, source, target, num_passes=None):
+        T = torch.eye(4).expand(len(source), 4, 4)
+        for _ in range(self.config.num_passes):
+            T = super().forward(transform_points(T, source), target, num_passes=1).T_target_source @ T
+        return T
+
+
+def network(cls, preset: str) -> PRNet:
+    torch.manual_seed(0)
+    return cls(getattr(PRNetConfig, preset)()).eval()
+
+
+def clouds(batch: int, points: int, device: str = "cpu"):
+    generator = torch.Generator().manual_seed(points)
+    source = torch.rand(batch, points, 3, generator=generator) - 0.5
+    return source.to(device), source.flip(1).to(device)
+
+
+def seconds(run, device: str) -> float:
+    started = time.perf_counter()
+    run()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - started
+
+
+def compare(preset: str, batch: int, repeats: int) -> dict:
+    """Medians of the plain and our form at 768 points, taking turns."""
+    source, target = clouds(batch, 768)
+    plain, ours = network(PlainPRNet, preset), network(PRNet, preset)
+    forms = {"plain": lambda: plain.register(source, target)}
+    for name, bfloat16 in (("float32", False), ("bfloat16", True)):
+        if not bfloat16 or bfloat16_is_fast(torch.device("cpu")):
+            forms[name] = lambda on=bfloat16: ours.register(source, target, bfloat16=on)
+    times = {name: [] for name in forms}
+    for turn in range(repeats + 1):
+        for name, run in forms.items():
+            elapsed = seconds(run, "cpu")
+            if turn:
+                times[name].append(elapsed)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    result = {"preset": preset, "batch": batch, "points": 768}
+    result |= {f"{name}_s": round(value, 4) for name, value in medians.items()}
+    return result | {f"{name}_speedup": round(medians["plain"] / medians[name], 2) for name in medians if name != "plain"}
+
+
+def scaling(preset: str, points: int, device: str, plain: bool) -> dict:
+    """Seconds and peak extra memory of one pair, in a process of its own."""
+    command = [sys.executable, __file__, "--one", preset, str(points), device, "plain" if plain else "ours"]
+    finished = subprocess.run(command, capture_output=True, text=True)
+    if finished.returncode:
+        return {"preset": preset, "points": points, "device": device, "failed": finished.stderr.strip()[-200:]}
+    return json.loads(finished.stdout.strip().splitlines()[-1])
+
+
+def peak_mib_since_start(reset: bool = False) -> float:
+    """Largest resident memory of this process so far, or since the last reset (Linux)."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text().split()
+    return int(status[status.index("VmHWM:") + 1]) / 1024
+
+
+def measure_one(preset: str, points: int, device: str, form: str) -> dict:
+    net = network(PlainPRNet if form == "plain" else PRNet, preset).to(device)
+    net.register(*clouds(1, 64, device))
+    before = peak_mib_since_start(reset=True)
+    source, target = clouds(1, points, device)
+    times = [seconds(lambda: net.register(source, target), device) for _ in range(3)]
+    if device == "cuda":
+        peak = torch.cuda.max_memory_allocated() / 2**20
+    else:
+        peak = peak_mib_since_start() - before
+    return {
+        "preset": preset, "form": form, "points": points, "device": device,
+        "seconds": round(statistics.median(times), 4), "peak_mib": round(peak),
+    }  # fmt: skip
+
+
+def table(rows: list[dict]) -> str:
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
+    return "\n".join(lines + ["| " + " | ".join(str(row.get(key, "")) for key in keys) + " |" for row in rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="folder for network_speed.json and network_speed.md")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and repeats")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        preset, points, device, form = arguments.one
+        print(json.dumps(measure_one(preset, int(points), device, form)))
+        return
+
+    repeats = 3 if arguments.quick else 9
+    compared = [compare(preset, batch, repeats if batch == 1 else 3) for preset in ("small", "paper") for batch in (1, 16)]
+    devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
+    sizes = SIZES[:2] if arguments.quick else SIZES
+    scaled = [
+        scaling(preset, points, device, plain)
+        for device in devices
+        for preset in ("small", "paper")
+        for points in sizes
+        for plain in ((False, True) if points <= 2048 else (False,))
+    ]
+    machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    text = (
+        f"# Speed of the network\n\n`python benchmarks/network_speed.py`, {time.strftime('%Y-%m-%d')}, {machine}.\n\n"
+        f"One registration, 768 x 768 points, 3 passes; medians, seconds a batch:\n\n{table(compared)}\n\n"
+        f"One pair by size, float32 unless the device has fast bfloat16; peak memory above the loaded network:\n\n"
+        f"{table(scaled)}\n"
+    )
+    print(text)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "network_speed.md").write_text(text)
+        (arguments.out / "network_speed.json").write_text(json.dumps({"compared": compared, "scaled": scaled}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
