@@ -1,22 +1,26 @@
-"""Rigid motions: composition, inverse, angles, Procrustes."""
+"""Rigid motions: composition, inverse, angles, Procrustes.
 
-from .procrustes import procrustes, robust_procrustes
-from .transforms import (
-    compose_euler,
-    geodesic_angle,
-    invert,
-    make_transform,
-    to_euler,
-    transform_points,
-)
+`se3` is numpy; the names below are torch, and are imported when they are first used: who needs `se3` alone does
+not wait for torch.
+"""
 
-__all__ = [
-    "compose_euler",
-    "geodesic_angle",
-    "invert",
-    "make_transform",
-    "procrustes",
-    "robust_procrustes",
-    "to_euler",
-    "transform_points",
-]
+from importlib import import_module
+
+_MODULES = {
+    "compose_euler": "transforms",
+    "geodesic_angle": "transforms",
+    "invert": "transforms",
+    "make_transform": "transforms",
+    "procrustes": "rigid_fit",
+    "robust_procrustes": "rigid_fit",
+    "to_euler": "transforms",
+    "transform_points": "transforms",
+}
+
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str):
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
