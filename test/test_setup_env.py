@@ -56,10 +56,8 @@ def test_a_missing_interpreter_is_named(checkout):
 
 def test_an_interpreter_of_another_version_is_named(checkout, tmp_path):
     old = tmp_path / "old python"
-    version_check = '*"(3, 10)"*'
-    old.write_text(
-        f'#!/bin/sh\ncase "$*" in -V) echo Python 3.7.1;; {version_check}) exit 1;; *) exec "{sys.executable}" "$@";; esac\n'
-    )
+    cases = f'-V) echo Python 3.7.1;; *"(3, 10)"*) exit 1;; *) exec "{sys.executable}" "$@";;'
+    old.write_text(f'#!/bin/sh\ncase "$*" in {cases} esac\n')
     old.chmod(0o755)
     result = run(checkout, PYTHON=str(old))
     assert result.returncode == 1
