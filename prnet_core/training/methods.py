@@ -50,4 +50,19 @@ def _prnet() -> TrainingMethod:
     return TrainingMethod(_prnet_config, PRNet, prnet_objective, save_network, load_network)
 
 
-METHODS: dict[str, Callable[[], TrainingMethod]] = {"prnet": _prnet}
+def _dcp() -> TrainingMethod:
+    from ..baselines import dcp
+
+    return TrainingMethod(dcp.DCPConfig.from_dict, dcp.DCP, dcp.dcp_objective, dcp.save_dcp, dcp.load_dcp)
+
+
+def _pointnetlk() -> TrainingMethod:
+    from ..baselines import pointnetlk as lk
+
+    make_config, network = lk.PointNetLKConfig.from_dict, lk.PointNetLK
+    return TrainingMethod(
+        make_config, network, lk.pointnetlk_objective, lk.save_pointnetlk, lk.load_pointnetlk
+    )
+
+
+METHODS: dict[str, Callable[[], TrainingMethod]] = {"prnet": _prnet, "dcp": _dcp, "pointnetlk": _pointnetlk}

@@ -113,7 +113,7 @@ class Trainer:
         if not self.log:
             return {}
         scores = {
-            name: score(rotation_errors_deg(self.network, pairs, self.device, self.config.bfloat16))
+            name: score(rotation_errors_deg(self.network, pairs, self.device))
             for name, pairs in self.validation.items()
         }
         mean = sum(values["capped_mean_deg"] for values in scores.values()) / len(scores)

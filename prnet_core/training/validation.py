@@ -42,15 +42,12 @@ def protocol_batch(shapes: ShapeSet, num_pairs: int) -> PairBatch:
     return stack_pairs(pairs)
 
 
-def rotation_errors_deg(
-    network: nn.Module, pairs: PairBatch, device: torch.device, bfloat16: bool = False
-) -> torch.Tensor:
+def rotation_errors_deg(network: nn.Module, pairs: PairBatch, device: torch.device) -> torch.Tensor:
     """Geodesic rotation error (B,) of every pair in degrees, network alone."""
     errors = []
     for start in range(0, len(pairs.source), CHUNK):
         rows = slice(start, start + CHUNK)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-            T = network.register(pairs.source[rows].to(device), pairs.target[rows].to(device)).cpu()
+        T = network.register(pairs.source[rows].to(device), pairs.target[rows].to(device)).cpu()
         errors.append(torch.rad2deg(geodesic_angle(T[:, :3, :3], pairs.T_target_source[rows, :3, :3])))
     return torch.cat(errors)
 
