@@ -30,8 +30,8 @@ class ObjectViewConfig:
     cell: float = 0.05
     max_noise: float = 0.006
     warp_share: float = 0.6
-    """Share of the pairs whose shape is bent by a smooth field: CAD parts become organic and lose the symmetries
-    that leave a pair without one true pose."""
+    """Share of the pairs whose shape is bent by a smooth field: CAD parts become organic and lose
+    the symmetries that leave a pair without one true pose."""
     max_warp: float = 0.08
     """Largest amplitude of the field (`SmoothField`)."""
     min_thickness: float = 0.15
