@@ -1,0 +1,87 @@
+"""DCP-v2: Deep Closest Point (Wang and Solomon, ICCV 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from ..data.pairs import PairBatch
+from ..geometry import procrustes
+from ..model.dgcnn import DGCNN
+from ..model.losses import motion_loss
+from ..model.prnet import check_clouds
+from ..model.transformer import Transformer
+from ..model.weights import load_weights, save_network
+from .config import BaselineConfig
+
+FORMAT = "dcp/1"
+
+
+@dataclass(frozen=True)
+class DCPConfig(BaselineConfig):
+    """The network's form; the names are PRNetConfig's, whose layers it shares. The defaults are the paper's."""
+
+    edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
+    num_neighbours: int = 20
+    embedding: int = 512
+    num_heads: int = 4
+    feed_forward: int = 1024
+
+    @classmethod
+    def small(cls) -> DCPConfig:
+        """As wide as PRNet's small preset."""
+        return cls(embedding=256, feed_forward=512)
+
+
+class DCP(nn.Module):
+    """DGCNN, transformer, a soft match for every point, and Procrustes, once."""
+
+    def __init__(self, config: DCPConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.dgcnn = DGCNN(config)
+        self.transformer = Transformer(config)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """source (B, N, 3), target (B, M, 3) -> T_target_source (B, 4, 4).
+
+        m(x_i, Y) = softmax(Phi_xi Phi_Y^T / sqrt(C)); each x_i is matched with the mean of Y that m weighs.
+        """
+        check_clouds(source, target)
+        source_local, target_local = self.dgcnn(source), self.dgcnn(target)
+        encoder = self.transformer.encoder
+        source_features = source_local + self.transformer(source_local, encoder(target_local))
+        target_features = target_local + self.transformer(target_local, encoder(source_local))
+        with torch.autocast(source.device.type, enabled=False):
+            scores = source_features.float() @ target_features.float().transpose(1, 2)
+            matching = (scores * self.config.embedding**-0.5).softmax(dim=-1)
+            return procrustes(source, matching @ target)
+
+    @torch.no_grad()
+    def register(self, source: Tensor, target: Tensor) -> Tensor:
+        """T_target_source (B, 4, 4) in evaluation mode, without gradient."""
+        was_training = self.training
+        self.eval()
+        try:
+            return self(source, target)
+        finally:
+            self.train(was_training)
+
+
+def dcp_objective(network: DCP, pairs: PairBatch, num_passes: int, share_done: float) -> dict[str, Tensor]:
+    """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is the optimiser's. There is one pass."""
+    T_target_source = network(pairs.source, pairs.target)
+    return {"total": motion_loss(T_target_source, pairs.T_target_source)}
+
+
+def save_dcp(network: DCP, path: str | Path, card: dict) -> None:
+    """As `prnet_core.model.save_network`."""
+    save_network(network, path, card, FORMAT)
+
+
+def load_dcp(path: str | Path, device: str | torch.device = "auto") -> DCP:
+    """As `prnet_core.model.load_network`; there are no packaged weights."""
+    return load_weights(Path(path), device, FORMAT, lambda values: DCP(DCPConfig.from_dict(values)))
