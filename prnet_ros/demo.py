@@ -6,11 +6,11 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from prnet_core.data.bags import Bag, BagError, open_bag
 from prnet_ros.demo_process import DemoError, Process
 from prnet_ros.demo_report import Heard, compare_with_truth, table
 
+if TYPE_CHECKING:
+    from prnet_ros.demo_listener import Listener
+
 SAMPLE = Path(__file__).resolve().parents[1] / "test" / "data" / "lidar_walk"
 ODOM_FRAME = "odom"
 START_TIMEOUT = 90.0
 SUBSCRIBER_TIMEOUT = 30.0
-DRAIN_TIMEOUT = 60.0
+ANSWER_TIMEOUT = 10.0
+DRAIN_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def run(bag_path: Path, topic: str | None, rate: float, output: Path, domain_id:
             f"motion of {recording.base_frame} in {ODOM_FRAME}, ROS_DOMAIN_ID {os.environ['ROS_DOMAIN_ID']}",
             flush=True,
         )
-        heard = _play(recording, rate, Path(f"{stem}.node.log"))
+        heard = _play(bag, recording, rate, Path(f"{stem}.node.log"))
         _report(bag, recording, heard, stem)
 
 
@@ -96,7 +100,7 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
     )
 
 
-def _play(recording: Recording, rate: float, log: Path) -> Heard:
+def _play(bag: Bag, recording: Recording, rate: float, log: Path) -> Heard:
     """Start the node and the replay, listen until all is done."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
@@ -109,26 +113,43 @@ def _play(recording: Recording, rate: float, log: Path) -> Heard:
         with Process("node", "prnet_ros.main", _node_arguments(recording), log) as node:
             if not _wait(listener.is_matched, START_TIMEOUT, node):
                 raise node.failure(f"did not come up within {START_TIMEOUT:g} s")
-            _replay(recording, rate, node)
-            _wait(lambda: listener.is_done(recording.num_scans), DRAIN_TIMEOUT, node)
+            seconds = _replay(bag, recording, rate, listener, node)
+            _wait(listener.is_settled, DRAIN_TIMEOUT, node)
             message, values = listener.diagnostics()
             if listener.num_poses == 0:
                 raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
             exit_code = node.stop()
         if exit_code != 0:
             raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
-        return Heard(listener.trajectory(), listener.num_odometry, values)
+        return Heard(listener.trajectory(), listener.num_odometry, values, seconds)
     finally:
         listener.close()
         rclpy.try_shutdown()
 
 
-def _replay(recording: Recording, rate: float, node: Process) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = _replay_arguments(recording, rate)
-        with Process("replay", "prnet_ros.replay", arguments, Path(folder, "replay.log")) as replay:
-            _wait(lambda: not replay.is_running(), float("inf"), node)
-            replay.check_succeeded()
+def _replay(bag: Bag, recording: Recording, rate: float, listener: Listener, node: Process) -> float:
+    """Play the bag as fast as it was recorded, or as the node can follow; the seconds that this took.
+
+    Real sensors do not wait, and the node then drops scans. Here each scan waits for the answer to the one before,
+    so that a slow machine takes longer but shows the same.
+    """
+    from prnet_ros.replay import NoSubscriberError, Replay, ReplayOptions
+
+    num_unanswered = 0
+
+    def hold(num_published: int) -> None:
+        nonlocal num_unanswered
+        if not _wait(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
+            num_unanswered = num_published - listener.num_answered()
+
+    options = ReplayOptions(recording.topic, to="points", rate=rate, wait=SUBSCRIBER_TIMEOUT)
+    started = time.monotonic()
+    try:
+        num_scans = Replay(listener.node, bag, options, hold).run()
+    except NoSubscriberError as error:
+        raise node.failure(str(error)) from error
+    hold(num_scans)
+    return time.monotonic() - started
 
 
 def _wait(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
@@ -138,7 +159,7 @@ def _wait(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool
         node.check_running()
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        time.sleep(0.01)
     return True
 
 
@@ -146,13 +167,6 @@ def _node_arguments(recording: Recording) -> list[str]:
     parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
     assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return ["--ros-args", *assignments]
-
-
-def _replay_arguments(recording: Recording, rate: float) -> list[str]:
-    return [
-        str(recording.path), "--topic", recording.topic, "--to", "points", "--rate", str(rate),
-        "--wait", str(SUBSCRIBER_TIMEOUT),
-    ]  # fmt: skip
 
 
 def _report(bag: Bag, recording: Recording, heard: Heard, stem: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -19,8 +18,8 @@ from prnet_core.data.bags import seconds
 from prnet_core.geometry.se3 import make_transform
 from prnet_core.odometry.trajectory import Trajectory
 
-_FATES = ("registered", "rejected", "dropped", "ignored", "waiting_for_mount", "bad_cloud.", "error.")
-"""Counters of the node's diagnostics: each scan that it has received ends up in one of them."""
+_WAYS_TO_BE_LOST = ("rejected", "dropped", "ignored", "waiting_for_mount", "bad_cloud.", "error.")
+"""Counters of the node's diagnostics: a scan that gets no odometry ends up in one of them."""
 
 
 class Listener:
@@ -32,18 +31,17 @@ class Listener:
         self._lock = threading.Lock()
         self._poses: dict[float, np.ndarray] = {}
         self._status: DiagnosticStatus | None = None
-        self._status_time = self._pose_time = time.monotonic()
         self.num_odometry = 0
-        self._node = Node("prnet_demo", context=context)
+        self.node = Node("prnet_demo", context=context)
         self._subscriptions = [
-            self._node.create_subscription(TFMessage, "/tf", self._on_tf, QoSProfile(depth=100)),
-            self._node.create_subscription(Odometry, "odometry", self._on_odometry, QoSProfile(depth=100)),
-            self._node.create_subscription(
+            self.node.create_subscription(TFMessage, "/tf", self._on_tf, QoSProfile(depth=100)),
+            self.node.create_subscription(Odometry, "odometry", self._on_odometry, QoSProfile(depth=100)),
+            self.node.create_subscription(
                 DiagnosticArray, "/diagnostics", self._on_diagnostics, QoSProfile(depth=10)
             ),
         ]
         self._executor = SingleThreadedExecutor(context=context)
-        self._executor.add_node(self._node)
+        self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name="prnet_demo_listener", daemon=True)
         self._thread.start()
 
@@ -72,15 +70,17 @@ class Listener:
         """Whether the node's publishers have been found, so that nothing of it is missed."""
         return all(subscription.get_publisher_count() > 0 for subscription in self._subscriptions)
 
-    def is_done(self, num_scans: int) -> bool:
-        """Whether the node says what became of each of `num_scans` scans; where some have not reached it, whether
-        nothing has come of it for five seconds but diagnostics."""
+    def num_answered(self) -> int:
+        """How many scans the node has answered: with odometry, or by counting them as lost in its diagnostics."""
         _, values = self.diagnostics()
-        received = int(values.get("received", 0))
-        accounted = sum(int(value) for name, value in values.items() if name.startswith(_FATES))
-        if received >= num_scans and accounted >= received:
-            return True
-        return self._status_time > self._pose_time + 5.0
+        lost = sum(int(value) for name, value in values.items() if name.startswith(_WAYS_TO_BE_LOST))
+        return self.num_odometry + lost
+
+    def is_settled(self) -> bool:
+        """Whether the node's diagnostics say what became of each scan that it received."""
+        _, values = self.diagnostics()
+        accounted = self.num_answered() - self.num_odometry + int(values.get("registered", 0))
+        return int(values.get("received", 0)) == accounted == self.num_answered()
 
     def _spin(self) -> None:
         try:
@@ -96,13 +96,11 @@ class Listener:
                 pose = make_transform(matrix, np.array([translation.x, translation.y, translation.z]))
                 with self._lock:
                     self._poses[seconds(transform.header.stamp)] = pose
-                self._pose_time = time.monotonic()
 
     def _on_odometry(self, _: Odometry) -> None:
         self.num_odometry += 1
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name.startswith("prnet"):
+            if status.name == "prnet: odometry":
                 self._status = status
-                self._status_time = time.monotonic()

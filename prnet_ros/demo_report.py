@@ -19,11 +19,16 @@ from prnet_core.odometry.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class Heard:
-    """What came out of the node: the poses on /tf, how many messages on odometry, the values of its diagnostics."""
+    """What came out of the node.
+
+    trajectory: the poses on /tf. num_odometry: how many messages there were on odometry. values: of the node's last
+    diagnostics. replay_time: seconds that the replay took.
+    """
 
     trajectory: Trajectory
     num_odometry: int
     values: dict[str, str]
+    replay_time: float
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ def table(num_scans: int, heard: Heard, comparison: TruthComparison | None) -> s
         ("dropped for newer ones", values.get("dropped", "?")),
         ("poses on /tf", f"{len(heard.trajectory)}"),
         ("messages on odometry", f"{heard.num_odometry}"),
+        ("replayed in", f"{heard.replay_time:.1f} s"),
         ("latency, median", f"{values.get('latency_median_ms', '?')} ms"),
         ("latency, 95th percentile", f"{values.get('latency_p95_ms', '?')} ms"),
     ]

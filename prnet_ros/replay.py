@@ -11,7 +11,7 @@ import importlib
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import rclpy
@@ -29,7 +29,7 @@ from prnet_core.data.bags import TRANSFORMS, Bag, BagError, BagMessage, open_bag
 TF, TF_STATIC = "/tf", "/tf_static"
 CLOCK_PERIOD = 0.01
 ACKNOWLEDGE_TIMEOUT = 5.0
-SETTLE_TIME = 0.3
+SETTLE_TIME = 0.5
 """Seconds from this side's match to the first cloud: a best-effort subscriber has to match on its own side too."""
 
 
@@ -60,14 +60,22 @@ class ReplayOptions:
 class Replay:
     """Plays an open bag through the publishers of a node."""
 
-    def __init__(self, node: Node, bag: Bag, options: ReplayOptions) -> None:
+    def __init__(
+        self, node: Node, bag: Bag, options: ReplayOptions, hold: Callable[[int], None] | None = None
+    ) -> None:
         """Create the publishers.
+
+        hold: called with the number of clouds published so far before each further one, and returns when that may
+        go; everything after it is then later by the time that this took.
 
         Raises:
             BagError: the bag has no such PointCloud2 topic; the text lists those that it has.
         """
         self._bag = bag
         self._options = options
+        self._hold = hold
+        self._start = 0.0
+        self._num_clouds = 0
         self._cloud_topic = bag.point_cloud_topic(options.topic)
         self._statics = self._static_messages()
         self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
@@ -93,30 +101,35 @@ class Replay:
         for message in self._statics:
             self._static_publisher.publish(message.cdr)
         self._wait_for_subscriber()
-        num_clouds = played = self._play()
-        while self._options.loop and played:
-            played = self._play()
-            num_clouds += played
+        self._play()
+        while self._options.loop and self._num_clouds:
+            self._play()
         for publisher in self._publishers.values():
             publisher.wait_for_all_acked(Duration(seconds=ACKNOWLEDGE_TIMEOUT))
-        return num_clouds
+        return self._num_clouds
 
-    def _play(self) -> int:
-        num_clouds = 0
+    def _play(self) -> None:
         for message in self._paced(self._bag.raw_messages(list(self._publishers))):
+            if message.topic == self._cloud_topic:
+                self._wait_for_leave()
+                self._num_clouds += 1
             self._publishers[message.topic].publish(message.cdr)
-            num_clouds += message.topic == self._cloud_topic
-        return num_clouds
+
+    def _wait_for_leave(self) -> None:
+        if self._hold:
+            asked = time.monotonic()
+            self._hold(self._num_clouds)
+            self._start += time.monotonic() - asked
 
     def _paced(self, messages: Iterator[BagMessage]) -> Iterator[BagMessage]:
         """Each message when its time has come, on the steady clock."""
-        started = time.monotonic()
+        self._start = time.monotonic()
         bag_start_ns = None
         for message in messages:
             if bag_start_ns is None:
                 bag_start_ns = message.log_time_ns
             since_start = (message.log_time_ns - bag_start_ns) * 1e-9
-            while (left := started + since_start / self._options.rate - time.monotonic()) > 0.0:
+            while (left := self._start + since_start / self._options.rate - time.monotonic()) > 0.0:
                 self._publish_clock(message.log_time_ns - left * self._options.rate * 1e9)
                 time.sleep(min(left, CLOCK_PERIOD) if self._clock else left)
             self._publish_clock(message.log_time_ns)

@@ -1,0 +1,169 @@
+"""prnet_demo for real: node and replay as processes, table, picture; and what it says when there is nothing to show."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prnet_core.data.bag_poses import Poses
+from prnet_core.data.bags import Scan
+from prnet_core.data.pointcloud2 import Cloud
+from prnet_core.geometry import se3
+from prnet_core.odometry.trajectory import Trajectory, read_tum
+from prnet_ros.demo_picture import View, align_scans
+from prnet_ros.demo_report import Heard, compare_with_truth, table
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "test" / "data"
+ROSBAGS = ROOT.parent / "shared" / "data" / "scans" / "rosbag"
+RELIABLE = ["-p", "reliability:=reliable", "-p", "weights:=none"]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def curve(number: int) -> np.ndarray:
+    """Poses (N, 4, 4) of a walk in a curve: 0.2 m and 5 degrees a step."""
+    step = se3.exp(np.array([0.2, 0.0, 0.0, 0.0, 0.0, np.deg2rad(5.0)]))
+    poses = [np.eye(4)]
+    for _ in range(number - 1):
+        poses.append(poses[-1] @ step)
+    return np.array(poses)
+
+
+def test_same_motion_in_another_frame_is_no_error():
+    stamps, poses = np.arange(20.0), curve(20)
+    T_map_odom = se3.make_transform(se3.rotation_exp(np.array([0.1, -0.2, 2.0])), np.array([5.0, -3.0, 1.0]))
+    comparison = compare_with_truth(
+        Trajectory(stamps, poses), Poses(stamps + 0.001, T_map_odom @ poses, "map")
+    )
+    np.testing.assert_allclose(comparison.T_truth_odom, T_map_odom, atol=1e-12)
+    assert comparison.ate < 1e-9 and comparison.end_drift < 1e-9
+    assert comparison.rpe.translation_max < 1e-9 and comparison.rpe.rotation_max_deg < 1e-5
+
+
+def test_drift_is_told_in_metres_and_percent():
+    stamps, truth = np.arange(11.0), np.tile(np.eye(4), (11, 1, 1))
+    truth[:, 0, 3] = np.arange(11.0)
+    estimate = truth.copy()
+    estimate[:, 0, 3] *= 1.02
+    comparison = compare_with_truth(Trajectory(stamps, estimate), Poses(stamps, truth, "map"))
+    assert comparison.path_length == pytest.approx(10.0)
+    assert comparison.end_drift == pytest.approx(0.2)
+    assert comparison.rpe.translation_rmse == pytest.approx(0.02)
+    values = {
+        "received": "11",
+        "registered": "10",
+        "first": "1",
+        "accepted": "7",
+        "weak": "2",
+        "rejected": "1",
+    }
+    text = table(12, Heard(Trajectory(stamps, estimate), 10, values, 2.5), comparison)
+    assert re.search(r"drift at the end +0\.2000 m = 2\.00 % of the path", text)
+    assert re.search(r"registered +10  \(1 first, 7 accepted, 2 weak\)", text)
+    assert re.search(r"scans in the bag +12\n", text) and re.search(r"rejected +1\n", text)
+
+
+def test_no_truth_no_comparison():
+    stamps, poses = np.arange(3.0), curve(3)
+    assert compare_with_truth(Trajectory(stamps, poses), None) is None
+    assert compare_with_truth(Trajectory(stamps, poses), Poses(stamps + 100.0, poses, "map")) is None
+    assert "no truth" in table(3, Heard(Trajectory(stamps, poses), 3, {}, 2.5), None)
+
+
+def test_scans_are_drawn_where_they_were_taken_with_the_distortion_undone():
+    stamps, poses = np.arange(4.0) * 0.2, curve(4)
+    T_base_sensor = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, 1.5])), np.array([0.2, 0.0, 0.5]))
+    landmark = np.array([3.0, 1.0, 0.6])
+    twist = np.array([0.2, 0.0, 0.0, 0.0, 0.0, np.deg2rad(5.0)]) / 0.2
+    times = np.linspace(0.0, 0.1, 101)
+    scans = []
+    for stamp, pose in zip(stamps, poses):
+        T_sensor_world = [se3.invert(pose @ se3.exp(twist * t) @ T_base_sensor) for t in times]
+        points = np.array([se3.apply(T, landmark[None])[0] for T in T_sensor_world])
+        scans.append(Scan(stamp, "lidar", Cloud(points, times, 0)))
+    scans.append(Scan(9.0, "lidar", scans[0].cloud))  # has no pose
+    aligned = align_scans(scans, Trajectory(stamps, poses), T_base_sensor, View.from_above("base_link"))
+    assert len(aligned.points) == 4 * 101
+    assert np.abs(aligned.points - landmark).max() < 1e-6
+    assert sorted(set(np.round(aligned.times, 6))) == [0.0, 0.2, 0.4, 0.6]
+
+
+@pytest.mark.parametrize(
+    "base_frame, up", [("base_link", 2), ("lidar", 2), ("camera_depth_optical_frame", 1)]
+)
+def test_view_from_above_looks_along_the_vertical(base_frame, up):
+    assert View.from_above(base_frame).towards == up
+
+
+def run_demo(domain: int, tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess:
+    pytest.importorskip("rosbags", reason="rosbags is not installed")
+    pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
+    command = [sys.executable, "-m", "prnet_ros.demo", *map(str, arguments)]
+    command += ["--domain-id", str(domain), "--output", str(tmp_path / "out put")]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=240)
+
+
+def numbers_after(name: str, text: str) -> list[float]:
+    """The numbers in the row of the table."""
+    (row,) = re.findall(rf"^{re.escape(name)}  +(.*)$", text, re.MULTILINE)
+    return [float(number) for number in re.findall(r"\d+\.?\d*", row)]
+
+
+def test_demo_on_the_depth_camera_sample(ros_domain, tmp_path):
+    done = run_demo(ros_domain, tmp_path, DATA / "depth_walk")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers_after("scans in", done.stdout) == [16.0]
+    assert numbers_after("rejected", done.stdout) == [0.0]
+    assert numbers_after("registered", done.stdout) == [16.0, 1.0, 15.0]
+    assert numbers_after("dropped for newer ones", done.stdout) == [0.0]
+    assert numbers_after("poses on /tf", done.stdout) == numbers_after("messages on odometry", done.stdout)
+    assert numbers_after("ATE (rms)", done.stdout)[0] < 0.05
+    (picture,) = re.findall(r"^picture: +(.*)$", done.stdout, re.MULTILINE)
+    assert Path(picture).read_bytes().startswith(PNG)
+    (trajectory,) = re.findall(r"^trajectory: +(.*)$", done.stdout, re.MULTILINE)
+    assert len(read_tum(trajectory)) == 16
+
+
+@pytest.mark.parametrize("name, number", [("balm_15_mcap", 15), ("balm_5_db3", 5), ("balm_5_ros1.bag", 5)])
+def test_every_pair_of_the_real_bags_is_registered(ros_domain, tmp_path, name, number):
+    if not (ROSBAGS / name).exists():
+        pytest.skip(f"needs shared/data/scans/rosbag/{name} beside the checkout")
+    done = run_demo(ros_domain, tmp_path, ROSBAGS / name, "--topic", "/points")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers_after("registered", done.stdout)[0] == number
+    assert numbers_after("path, by the truth", done.stdout)[1] == number
+    assert numbers_after("ATE (rms)", done.stdout)[0] < 0.05
+
+
+def test_unknown_topic_lists_the_topics(ros_domain, tmp_path):
+    done = run_demo(ros_domain, tmp_path, DATA / "kinect", "--topic", "/camera")
+    assert done.returncode == 1 and done.stdout == ""
+    assert "no topic /camera" in done.stderr and "/points (3 scans)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["-p", "reliability:=nonsense"], ["the node ended with exit code 1", "must be one of"]),
+        (["-p", "publish_tf:=false"], ["published no pose on /tf", "registered"]),
+        (["-p", "base_frame:=nowhere"], ["published no pose on /tf", "nowhere"]),
+    ],
+)
+def test_node_that_dies_or_says_nothing_is_an_error(
+    ros_domain, tmp_path, monkeypatch, capsys, arguments, words
+):
+    pytest.importorskip("rosbags", reason="rosbags is not installed")
+    pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
+    from prnet_ros import demo
+
+    monkeypatch.setattr(demo, "_node_arguments", lambda _: ["--ros-args", *RELIABLE, *arguments])
+    code = demo.main([str(DATA / "kinect"), "--domain-id", str(ros_domain), "--output", str(tmp_path)])
+    error = capsys.readouterr().err
+    assert code == 1
+    assert all(word in error for word in words), error

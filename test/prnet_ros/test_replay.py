@@ -1,0 +1,221 @@
+"""prnet_replay as a process, heard by a subscriber in this one, over DDS."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prnet_core.data.bags import POINT_CLOUD, open_bag
+
+ROOT = Path(__file__).resolve().parents[2]
+KINECT, LIDAR_WALK = ROOT / "test" / "data" / "kinect", ROOT / "test" / "data" / "lidar_walk"
+ROSBAGS = ROOT.parent / "shared" / "data" / "scans" / "rosbag"
+TIMEOUT = 60.0
+
+pytest.importorskip("rosbags", reason="rosbags is not installed")
+
+
+class Ear:
+    """Collects messages; starts and watches the replay."""
+
+    def __init__(self, domain: int) -> None:
+        import rclpy
+        from rclpy.executors import SingleThreadedExecutor
+
+        self.context = rclpy.Context()
+        self.context.init(domain_id=domain)
+        self.node = rclpy.create_node("ear", context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._processes: list[subprocess.Popen] = []
+
+    def listen(self, message_class: type, topic: str, **qos: object) -> list:
+        """The list that messages of a topic will be in."""
+        from rclpy.qos import QoSProfile
+
+        heard: list = []
+        self.node.create_subscription(message_class, topic, heard.append, QoSProfile(**{"depth": 100, **qos}))
+        return heard
+
+    def replay(self, *arguments: object) -> subprocess.Popen:
+        """Start prnet_replay."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "prnet_ros.replay", *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        )  # fmt: skip
+        self._processes.append(process)
+        return process
+
+    def spin_until(self, condition, what: str) -> None:
+        """Spin until the condition holds."""
+        end = time.monotonic() + TIMEOUT
+        while not condition():
+            assert time.monotonic() < end, f"waited {TIMEOUT} s for {what}"
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def hear_out(self, process: subprocess.Popen, heard: list, number: int) -> str:
+        """Spin until the replay has ended and `number` messages are in; its standard output."""
+        self.spin_until(lambda: process.poll() is not None and len(heard) >= number, f"{number} messages")
+        out, error = process.communicate()
+        assert (process.returncode, error) == (0, "")
+        return out
+
+    def close(self) -> None:
+        """End what was started."""
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+
+@pytest.fixture
+def ear(ros_domain):
+    """A subscriber in a ROS domain of its own."""
+    pytest.importorskip("tf2_msgs", reason="tf2_msgs is not installed")
+    ear = Ear(ros_domain)
+    yield ear
+    ear.close()
+
+
+def recorded_clouds(path: Path):
+    with open_bag(path) as bag:
+        return [bag.decode(message) for message in bag.raw_messages() if message.msgtype == POINT_CLOUD]
+
+
+def assert_same_clouds(heard: list, recorded: list) -> None:
+    assert len(heard) == len(recorded)
+    for cloud, original in zip(heard, recorded):
+        assert (cloud.header.stamp.sec, cloud.header.stamp.nanosec) == (
+            original.header.stamp.sec,
+            original.header.stamp.nanosec,
+        )
+        assert cloud.header.frame_id == original.header.frame_id
+        assert (cloud.height, cloud.width, cloud.point_step, cloud.row_step, cloud.is_dense) == (
+            original.height, original.width, original.point_step, original.row_step, original.is_dense,
+        )  # fmt: skip
+        assert [(f.name, f.offset, f.datatype) for f in cloud.fields] == [
+            (f.name, f.offset, f.datatype) for f in original.fields
+        ]
+        assert bytes(cloud.data) == original.data.tobytes()
+
+
+def test_clouds_arrive_as_recorded(ear):
+    from sensor_msgs.msg import PointCloud2
+
+    heard = ear.listen(PointCloud2, "/points")
+    out = ear.hear_out(ear.replay(KINECT), heard, 3)
+    assert "3 clouds" in out and "/points" in out
+    assert_same_clouds(heard, recorded_clouds(KINECT))
+
+
+def test_best_effort_subscriber_hears_the_first_cloud(ear):
+    from rclpy.qos import ReliabilityPolicy
+    from sensor_msgs.msg import PointCloud2
+
+    heard = ear.listen(PointCloud2, "/points", reliability=ReliabilityPolicy.BEST_EFFORT)
+    ear.replay(LIDAR_WALK)
+    ear.spin_until(lambda: heard, "a cloud")
+    first = recorded_clouds(LIDAR_WALK)[0].header.stamp
+    assert (heard[0].header.stamp.sec, heard[0].header.stamp.nanosec) == (first.sec, first.nanosec)
+
+
+def test_renamed_topic_static_transforms_and_clock(ear):
+    from rclpy.qos import DurabilityPolicy
+    from rosgraph_msgs.msg import Clock
+    from sensor_msgs.msg import PointCloud2
+    from tf2_msgs.msg import TFMessage
+
+    clock = ear.listen(Clock, "/clock", depth=10_000)
+    statics = ear.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    heard = ear.listen(PointCloud2, "/scans")
+    ear.hear_out(ear.replay(LIDAR_WALK, "--to", "/scans", "--rate", "20", "--clock"), heard, 64)
+    assert_same_clouds(heard, recorded_clouds(LIDAR_WALK))
+    ((transform,),) = (message.transforms for message in statics)
+    assert (transform.header.frame_id, transform.child_frame_id) == ("base_link", "lidar")
+    ticks = np.array([message.clock.sec + message.clock.nanosec * 1e-9 for message in clock])
+    assert np.all(np.diff(ticks) >= 0.0)
+    last = heard[-1].header.stamp
+    assert abs(ticks[-1] - (last.sec + last.nanosec * 1e-9)) < 1e-3
+
+
+def test_static_transforms_reach_who_comes_late(ear):
+    """The node may be started after the replay, and looks for the mount when the first cloud is there."""
+    from rclpy.qos import DurabilityPolicy
+    from sensor_msgs.msg import PointCloud2
+    from tf2_msgs.msg import TFMessage
+
+    heard = ear.listen(PointCloud2, "/points")
+    ear.replay(LIDAR_WALK, "--loop")
+    ear.spin_until(lambda: heard, "a cloud")
+    statics = ear.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    ear.spin_until(lambda: statics, "the static transform")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_loop_starts_again_and_ends_cleanly_on_a_signal(ear, number):
+    from sensor_msgs.msg import PointCloud2
+
+    heard = ear.listen(PointCloud2, "/points")
+    process = ear.replay(KINECT, "--loop", "--rate", "10")
+    ear.spin_until(lambda: len(heard) > 7, "the third round")
+    stamps = [message.header.stamp.sec + message.header.stamp.nanosec * 1e-9 for message in heard[:7]]
+    assert stamps[:3] == stamps[3:6] and stamps[6] == stamps[0]
+    process.send_signal(number)
+    out, error = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, error) == (0, "")
+
+
+def test_it_waits_for_the_subscriber(ear):
+    """Nothing is published before somebody listens: the first cloud that comes is the first of the bag."""
+    from sensor_msgs.msg import PointCloud2
+
+    process = ear.replay(KINECT)
+    ear.spin_until(lambda: ear.node.count_publishers("/points") > 0, "the publisher")
+    assert process.poll() is None
+    heard = ear.listen(PointCloud2, "/points")
+    ear.hear_out(process, heard, 3)
+    assert_same_clouds(heard, recorded_clouds(KINECT))
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([LIDAR_WALK, "--topic", "/velodyne"], ["no topic /velodyne", "/points (64 scans)"]),
+        ([LIDAR_WALK, "--topic", "/tf_static"], ["TFMessage", "/points (64 scans)"]),
+        ([ROOT / "nowhere"], ["nowhere"]),
+        ([KINECT, "--wait", "0.2"], ["no subscriber on /points within 0.2 s"]),
+    ],
+)
+def test_what_is_wrong_is_said_and_the_exit_code_is_1(ear, arguments, words):
+    process = ear.replay(*arguments)
+    _, error = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 1
+    assert all(word in error for word in words)
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "nan", "fast"])
+def test_rate_must_be_positive(ear, rate):
+    process = ear.replay(KINECT, "--rate", rate)
+    _, error = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 2 and "--rate" in error
+
+
+@pytest.mark.parametrize("name, number", [("balm_5_db3", 5), ("balm_5_ros1.bag", 5), ("balm_15_mcap", 15)])
+def test_real_bags_of_every_kind(ear, name, number):
+    from sensor_msgs.msg import PointCloud2
+
+    if not (ROSBAGS / name).exists():
+        pytest.skip(f"needs shared/data/scans/rosbag/{name} beside the checkout")
+    heard = ear.listen(PointCloud2, "/points")
+    ear.hear_out(ear.replay(ROSBAGS / name, "--rate", "10"), heard, number)
+    assert_same_clouds(heard, recorded_clouds(ROSBAGS / name))
