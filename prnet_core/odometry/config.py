@@ -12,7 +12,7 @@ class OdometryConfig:
         frames.
     """
 
-    target: Literal["previous", "keyframe", "map"] = "map"
+    target: Literal["previous", "keyframe", "map"] = "keyframe"
     map_keyframes: int = 10  # key frames in the map
     keyframe_overlap: float = 0.8  # a new key frame when less of the scan than this lies on the target,
     keyframe_distance: float = 0.25  # or when moved this far, in parts of the scan's median range,

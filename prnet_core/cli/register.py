@@ -1,0 +1,87 @@
+"""`prnet register`: the motion between two clouds in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from prnet_core.registration import RegistrationResult
+
+
+def register(
+    source: Path = typer.Argument(..., help="Cloud that is moved: PLY PCD XYZ npy bin LAS."),
+    target: Path = typer.Argument(..., help="Cloud that it is moved onto."),
+    guess: Path = typer.Option(None, help="Text file with a 4x4 matrix, T_target_source, to start from."),
+    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
+    save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
+    view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
+    voxel: float = typer.Option(
+        None, help="Voxel size in the clouds' unit; from their own scale when left out."
+    ),
+    weights: str = typer.Option(None, help="Weights file of the network; 'none' does without."),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
+) -> None:
+    """Register SOURCE to TARGET and print T_target_source: p_target = R p_source + t.
+
+    Exit code 0 when the motion is accepted or weak, 1 when it is rejected, 2 when a file cannot be used.
+    """
+    import numpy as np
+
+    from prnet_core.cli.network import fail, network_for
+    from prnet_core.data.cloud_files import read_cloud_file, write_cloud_file
+    from prnet_core.geometry import se3
+    from prnet_core.registration import Registration, RegistrationConfig
+
+    try:
+        clouds = read_cloud_file(source), read_cloud_file(target)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+        registration = Registration(network_for(weights, device), config)
+        result = registration.register(*clouds, None if guess is None else np.loadtxt(guess))
+        if save is not None:
+            write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
+    except (ValueError, OSError, ImportError) as error:
+        raise fail("register", error) from error
+    typer.echo(as_json(result) if json else as_text(result))
+    if view is not None:
+        from prnet_core.registration.picture import draw_before_and_after
+
+        draw_before_and_after(*clouds, result, view)
+    if not result.usable:
+        raise typer.Exit(1)
+
+
+def as_text(result: RegistrationResult) -> str:
+    """Status, reason and the matrix, for people."""
+    seconds = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in result.timings.items())
+    rows = "\n".join(" ".join(f"{value:14.9f}" for value in row) for row in result.T_target_source)
+    overlap = f"{100 * result.overlap_source:.0f} % of the source, {100 * result.overlap_target:.0f} % of the target"
+    return "\n".join(
+        [
+            f"{result.status}: {result.reason}",
+            f"start {result.start}, inliers {100 * result.inlier_ratio:.0f} %, residual {result.residual:.4g}",
+            f"overlap {overlap}",
+            seconds,
+            "T_target_source =",
+            rows,
+        ]
+    )
+
+
+def as_json(result: RegistrationResult) -> str:
+    """All fields of the result; a residual that is not finite becomes null."""
+    import json
+    import math
+    from dataclasses import asdict
+
+    import numpy as np
+
+    def plain(value):
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps({name: plain(value) for name, value in asdict(result).items()}, indent=1)

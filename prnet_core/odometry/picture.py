@@ -1,0 +1,36 @@
+"""A picture of a trajectory, beside the truth where there is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.odometry.metrics import match_stamps
+from prnet_core.odometry.trajectory import Trajectory
+
+
+def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path) -> None:
+    """Draw the positions from above and their height over time; the truth is laid on the first shared pose."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    lines = [("estimate", "tab:orange", trajectory.stamps, trajectory.poses[:, :3, 3])]
+    if truth is not None:
+        ours, theirs = match_stamps(trajectory, truth)
+        if len(ours):
+            T_odom_world = ours[0] @ se3.invert(theirs[0])
+            lines.insert(0, ("truth", "tab:gray", truth.stamps, (T_odom_world @ truth.poses)[:, :3, 3]))
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    above, height = figure.subplots(1, 2)
+    start = min((stamps[0] for _, _, stamps, _ in lines if len(stamps)), default=0.0)
+    for name, colour, stamps, positions in lines:
+        above.plot(positions[:, 0], positions[:, 1], "-o", markersize=2, color=colour, label=name)
+        height.plot(np.asarray(stamps) - start, positions[:, 2], "-", color=colour, label=name)
+    above.set(xlabel="x [m]", ylabel="y [m]", title="from above", aspect="equal")
+    above.set_adjustable("datalim")
+    height.set(xlabel="time [s]", ylabel="z [m]", title="height")
+    above.legend()
+    figure.savefig(path, dpi=120)

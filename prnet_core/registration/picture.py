@@ -1,0 +1,39 @@
+"""A picture of a pair before and after registration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.registration.result import RegistrationResult
+
+MAX_POINTS = 8000
+
+
+def draw_before_and_after(
+    source: np.ndarray, target: np.ndarray, result: RegistrationResult, path: Path
+) -> None:
+    """Draw source (N, 3) over target (M, 3), as they came and as registered, along the target's two widest axes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    source, target = _share(source), _share(target)
+    axes = np.linalg.svd(target - target.mean(axis=0), full_matrices=False)[2][:2]
+    figure = Figure(figsize=(11, 5.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    pictures = (("before", source), (f"after: {result.status}", se3.apply(result.T_target_source, source)))
+    for plot, (title, moved) in zip(figure.subplots(1, 2, sharex=True, sharey=True), pictures, strict=True):
+        for cloud, colour, label in ((target, "tab:blue", "target"), (moved, "tab:orange", "source")):
+            plot.plot(*(cloud @ axes.T).T, ".", markersize=1, color=colour, label=label, alpha=0.6)
+        plot.set_title(title)
+        plot.set_aspect("equal")
+    plot.legend(markerscale=8)
+    figure.savefig(path, dpi=120)
+
+
+def _share(points: np.ndarray) -> np.ndarray:
+    """The finite points, or an even share of them."""
+    points = points[np.isfinite(points).all(axis=1)]
+    return points[:: max(1, len(points) // MAX_POINTS)]

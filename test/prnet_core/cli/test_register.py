@@ -1,0 +1,73 @@
+"""`prnet register` on small files: text, JSON, saved cloud, picture, exit codes."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from prnet_core.cli.main import app
+from prnet_core.data.cloud_files import read_cloud_file, write_cloud_file
+from prnet_core.geometry import se3
+
+TRUTH = se3.exp(np.array([0.2, -0.1, 0.05, 0.02, 0.03, -0.1]))
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A corner of three walls with a bump, sampled twice; the source moved by TRUTH^-1."""
+    clouds = []
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        walls = [np.insert(rng.uniform(0, 3, (700, 2)), axis, 0.0, axis=1) for axis in range(3)]
+        sphere = rng.normal(size=(500, 3))
+        walls.append(np.array([1.5, 2.0, 0.5]) + 0.5 * sphere / np.linalg.norm(sphere, axis=1, keepdims=True))
+        clouds.append(np.vstack(walls))
+    write_cloud_file(tmp_path / "source.ply", se3.apply(se3.invert(TRUTH), clouds[0]))
+    write_cloud_file(tmp_path / "target.xyz", clouds[1])
+    return tmp_path / "source.ply", tmp_path / "target.xyz"
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["register", *map(str, arguments), "--weights", "none"])
+
+
+def test_prints_the_motion_as_text(files):
+    result = call(*files)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("accepted:")
+    rows = result.output.split("T_target_source =\n")[1].splitlines()
+    np.testing.assert_allclose(np.array([row.split() for row in rows], float), TRUTH, atol=0.01)
+
+
+def test_prints_json_saves_and_draws(files, tmp_path):
+    result = call(*files, "--json", "--save", tmp_path / "moved.npy", "--view", tmp_path / "pair.png")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.output)
+    np.testing.assert_allclose(answer["T_target_source"], TRUTH, atol=0.01)
+    assert answer["status"] == "accepted"
+    assert np.array(answer["covariance"]).shape == (6, 6)
+    moved = se3.apply(np.array(answer["T_target_source"]), read_cloud_file(files[0]))
+    np.testing.assert_allclose(read_cloud_file(tmp_path / "moved.npy"), moved)
+    assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_guess_is_used(files, tmp_path):
+    np.savetxt(tmp_path / "guess.txt", TRUTH)
+    answer = json.loads(call(*files, "--json", "--guess", tmp_path / "guess.txt").output)
+    assert answer["start"] == "guess"
+
+
+def test_clouds_that_do_not_fit_exit_with_one(files, tmp_path):
+    np.save(tmp_path / "few.npy", np.zeros((5, 3)))
+    result = call(tmp_path / "few.npy", files[1])
+    assert result.exit_code == 1
+    assert result.output.startswith("rejected: the source has")
+
+
+def test_files_that_cannot_be_used_exit_with_two(files, tmp_path):
+    (tmp_path / "broken.ply").write_text("hello")
+    for arguments in ((tmp_path / "broken.ply", files[1]), (tmp_path / "missing.npy", files[1])):
+        result = call(*arguments)
+        assert result.exit_code == 2
+        assert str(arguments[0]) in result.output
