@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from prnet_core.data.bags import Scan
 from prnet_core.geometry import se3
+from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.trajectory import Trajectory
 from prnet_ros.demo_report import TruthComparison
 
@@ -79,12 +80,7 @@ def _undistorted(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: 
     first = min(index, len(trajectory) - 2)
     before, after = (trajectory.poses[i] @ T_base_sensor for i in (first, first + 1))
     twist = se3.log(se3.invert(before) @ after) / (trajectory.stamps[first + 1] - trajectory.stamps[first])
-    points = scan.cloud.points.copy()
-    bins = np.round(scan.cloud.times * 1e3)
-    for milliseconds in np.unique(bins):
-        now = bins == milliseconds
-        points[now] = se3.apply(se3.exp(twist * milliseconds * 1e-3), points[now])
-    return points
+    return deskew(scan.cloud.points, scan.cloud.times, twist)
 
 
 def draw(

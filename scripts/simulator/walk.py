@@ -6,15 +6,15 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-STEP_FREQUENCY = 1.8
-BOB = 0.015
-SWAY_DEG = 1.0
+SWAY_FREQUENCY = 1.8
+BOB = 0.005
+SWAY_DEG = 0.3
 
 
 class Walk:
     """A walk through way points (x, y) in metres, from standing to walking at about `speed` m/s.
 
-    The base looks along its path; it bobs and sways with the steps, so all six degrees of freedom move.
+    The base looks along its path; it bobs and sways a little, so all six degrees of freedom move.
     """
 
     def __init__(self, way_points: list[tuple[float, float]], speed: float) -> None:
@@ -31,7 +31,7 @@ class Walk:
         along = self._travelled(time)
         tangent = self._path(along, 1)
         yaw = np.arctan2(tangent[..., 1], tangent[..., 0])
-        phase = 2.0 * np.pi * STEP_FREQUENCY * time
+        phase = 2.0 * np.pi * SWAY_FREQUENCY * time
         roll = np.deg2rad(SWAY_DEG) * np.sin(phase / 2.0)
         pitch = np.deg2rad(SWAY_DEG) * np.sin(phase)
         pose = np.zeros((*time.shape, 4, 4))
