@@ -16,7 +16,7 @@ def files_in(folder: str) -> list[str]:
 CORE = ["matplotlib", "numpy>=1.24", "roma>=1.4", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
 CORE += ["torch>=2.1", "tqdm", "typer>=0.9"]
 EXTRAS = {
-    "bags": ["rosbags>=0.10"],
+    "bags": ["rosbags>=0.11"],
     "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
     "svm": ["scikit-learn"],
     "test": ["hypothesis", "pytest>=6.2", "pytest-timeout", "ruff"],
