@@ -72,8 +72,8 @@ class GapDetector:
         last, self._last = self._last, stamp
         if last is None or stamp <= last:
             return 0
-        interval = stamp - last
-        usual = float(np.median(self._intervals)) if len(self._intervals) >= 5 else None
+        interval = stamp - last  # those that span a missing scan are long: hence a low quantile
+        usual = float(np.quantile(self._intervals, 0.2)) if len(self._intervals) >= 5 else None
         self._intervals.append(interval)
         if usual is None or interval > 20 * usual:
             return 0

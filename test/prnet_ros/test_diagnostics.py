@@ -1,0 +1,91 @@
+"""What the diagnostics say about what was counted."""
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from prnet_ros.counters import Counters, GapDetector  # noqa: E402
+from prnet_ros.diagnostics import ERROR, OK, WARN, Situation, status_of  # noqa: E402
+
+CALM = {
+    "topic": "/points", "num_publishers": 1, "seconds_without_data": 0.1, "no_data_timeout": 5.0,
+    "missing_mount": "", "setup_problem": "", "details": {"device": "cpu"},
+}
+
+
+def report(counters, earlier=None, **changes):
+    earlier = Counters().copy() if earlier is None else earlier
+    return status_of(counters.copy(), earlier, Situation(**{**CALM, **changes}))
+
+
+def values_of(status):
+    return {value.key: value.value for value in status.values}
+
+
+def test_all_is_well():
+    counters = Counters()
+    for name in ("received", "accepted", "registered"):
+        counters.count(name, "98 % of the source lie on the target")
+    counters.add_latency(0.020)
+    counters.add_latency(0.040)
+    status = report(counters)
+    assert (status.level, status.message) == (OK, "1 scans registered since the last report")
+    values = values_of(status)
+    assert values["received"] == values["registered"] == "1" and values["rejected"] == "0"
+    assert values["latency_median_ms"] == "30.0" and values["device"] == "cpu"
+
+
+@pytest.mark.parametrize("name, level, words", [
+    ("rejected", WARN, "1 scans rejected: why"),
+    ("weak", WARN, "1 scans weak: why"),
+    ("ignored", WARN, "1 scans ignored: why"),
+    ("dropped", WARN, "1 scans dropped"),
+    ("missing_by_stamps", WARN, "about 1 scans never arrived"),
+    ("reset", WARN, "started anew: why"),
+    ("bad_cloud.empty", WARN, "1 unusable clouds (empty): why"),
+    ("error.RuntimeError", ERROR, "1 x RuntimeError: why"),
+])
+def test_what_happened_is_told_once_and_its_count_stays(name, level, words):
+    counters = Counters()
+    counters.count(name, "why")
+    status = report(counters)
+    assert status.level == level and words in status.message
+    assert values_of(status)[name] == "1"
+    later = report(counters, earlier=counters.copy())
+    assert later.level == OK and values_of(later)[name] == "1"
+
+
+@pytest.mark.parametrize("changes, level, words", [
+    ({"seconds_without_data": 7.2}, WARN, "no data for 7 s on /points (1 publishers)"),
+    ({"missing_mount": "no way to 'base'"}, ERROR, "nothing is published: no way to 'base'"),
+    ({"setup_problem": "no CUDA device"}, ERROR, "no CUDA device"),
+])
+def test_situations(changes, level, words):
+    status = report(Counters(), **changes)
+    assert status.level == level and words in status.message
+
+
+def test_the_worst_comes_first():
+    counters = Counters()
+    counters.count("dropped")
+    counters.count("error.ValueError", "boom")
+    assert report(counters).message.startswith("1 x ValueError: boom; ")
+
+
+def test_count_tells_the_first_time():
+    counters = Counters()
+    assert [counters.count("a"), counters.count("a"), counters.count("b")] == [True, False, True]
+
+
+def test_gaps_in_the_stamps_are_missing_scans():
+    gaps = GapDetector()
+    stamps = [i * 0.1 for i in range(10)] + [1.2, 1.3, 1.35, 1.35, 1.2, 100.0, 100.1]
+    #                                 1.0 and 1.1 are missing; jitter, repeats, steps back and pauses are none
+    assert [gaps.missing_before(stamp) for stamp in stamps] == [0] * 10 + [2] + [0] * 6
+
+
+def test_gaps_when_every_second_scan_is_lost_now_and_then():
+    gaps = GapDetector()
+    arrived = [i for i in range(200) if i < 10 or i % 5 < 3]
+    missing = sum(gaps.missing_before(i * 0.1) for i in arrived)
+    assert missing == 200 - len(arrived) - 2  # the last two have nobody after them to be missed by

@@ -1,0 +1,66 @@
+"""The parameter file and the declared parameters say the same."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
+
+from prnet_ros.parameters import SPECS  # noqa: E402
+
+CONFIG = Path(__file__).resolve().parents[2] / "config" / "prnet.yaml"
+
+
+def flat(values, prefix=""):
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def test_the_file_has_every_parameter_with_its_default_in_its_type():
+    in_file = dict(flat(yaml.safe_load(CONFIG.read_text())["/**"]["ros__parameters"]))
+    defaults = {name: spec.default for name, spec in SPECS.items()}
+    assert in_file == defaults
+    assert {name: type(value) for name, value in in_file.items()} == {n: type(v) for n, v in defaults.items()}
+
+
+def test_every_parameter_is_explained_above_it_in_the_file():
+    lines = CONFIG.read_text().splitlines()
+    for name in SPECS:
+        key = name.rpartition(".")[2]
+        at = next(i for i, line in enumerate(lines) if line.strip().startswith(f"{key}:"))
+        block = lines[:at]
+        while block and block[-1].strip() and not block[-1].strip().startswith("#"):
+            block.pop()  # the other parameters of the same paragraph
+        assert block[-1].strip().startswith("#"), name
+
+
+def test_every_default_is_within_its_own_range():
+    for name, spec in SPECS.items():
+        assert spec.description.endswith("."), name
+        if spec.range is not None:
+            assert spec.range[0] <= spec.default <= spec.range[1], name
+        if spec.choices is not None:
+            assert spec.default in spec.choices, name
+
+
+def test_the_node_declares_what_the_file_sets(robot):
+    """The node as a process, with the file: names, ranges and descriptions over the parameter services."""
+    from rcl_interfaces.srv import DescribeParameters, ListParameters
+
+    robot.start_node("--params-file", str(CONFIG))
+    list_client = robot.ros.create_client(ListParameters, "/prnet/list_parameters")
+    describe_client = robot.ros.create_client(DescribeParameters, "/prnet/describe_parameters")
+    robot.wait_until(lambda: list_client.service_is_ready() and describe_client.service_is_ready(), "the services")
+    future = list_client.call_async(ListParameters.Request())
+    robot.wait_until(future.done, "the list")
+    assert set(SPECS) <= set(future.result().result.names)
+    future = describe_client.call_async(DescribeParameters.Request(names=list(SPECS)))
+    robot.wait_until(future.done, "the descriptions")
+    for (name, spec), descriptor in zip(SPECS.items(), future.result().descriptors):
+        assert descriptor.description == spec.description, name
+        assert descriptor.read_only is not spec.settable, name
+        assert bool(descriptor.integer_range or descriptor.floating_point_range) is (spec.range is not None), name
