@@ -5,12 +5,14 @@ import typer
 from prnet_core.cli.evaluate import evaluate
 from prnet_core.cli.odometry import odometry
 from prnet_core.cli.register import register
+from prnet_core.cli.reproduce import reproduce
 from prnet_core.cli.train import train
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command()(evaluate)
 app.command()(odometry)
 app.command()(register)
+app.command()(reproduce)
 app.command()(train)
 
 

@@ -91,6 +91,19 @@ def _prnet(options: MethodOptions) -> Method:
     return NetworkMethod(load_network(options.weights.get("prnet"), options.device))
 
 
+def _baseline(name: str) -> Callable[[MethodOptions], Method]:
+    def make(options: MethodOptions) -> Method:
+        from prnet_core import baselines
+        from prnet_core.evaluation.learned_methods import NetworkMethod
+
+        if name not in options.weights:
+            raise ValueError(f"{name} needs weights: {name}=FILE (train them with configs/{name}.yaml)")
+        load = getattr(baselines, f"load_{name}")
+        return NetworkMethod(load(options.weights[name], options.device))
+
+    return make
+
+
 METHODS: dict[str, Callable[[MethodOptions], Method]] = {
     "identity": lambda options: Identity(),
     "constant": lambda options: ConstantRotation(),
@@ -98,6 +111,8 @@ METHODS: dict[str, Callable[[MethodOptions], Method]] = {
     "icp": _icp,
     "goicp": _go_icp,
     "fgr": _fgr,
+    "dcp": _baseline("dcp"),
+    "pointnetlk": _baseline("pointnetlk"),
     "prnet": _prnet,
 }
 TRIVIAL = ("identity", "constant", "centroid")

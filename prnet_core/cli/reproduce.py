@@ -1,0 +1,51 @@
+"""`prnet reproduce`: the paper's tables, measured here, the published figures beside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+
+def reproduce(
+    table: str = typer.Argument(..., help="A table's name, or all. `prnet reproduce list` lists them."),
+    data: Path = typer.Option(Path("../shared/data/shapes/modelnet40.npz"), help="Test shapes."),
+    split: str = typer.Option("test", help='Split of the test shapes; "" takes all of them.'),
+    train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
+    weights: list[str] = typer.Option([], help="FILE for PRNet, or dcp=FILE, pointnetlk=FILE; repeat for more."),
+    method: list[str] = typer.Option([], help="Only these methods."),
+    out: Path = typer.Option(Path("docs/results"), help="Folder for TABLE.json and TABLE.md."),
+    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
+    minutes: float = typer.Option(5.0, help="Training of each row of an ablation that trains."),
+    quick: bool = typer.Option(False, help="A few pairs and steps: shows that it runs, the figures mean nothing."),
+    device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
+) -> None:
+    """Measure a table of the paper and write it as JSON and Markdown."""
+    from prnet_core.cli.evaluate import parse_weights
+    from prnet_core.data.shapes import ShapeError
+    from prnet_core.evaluation.command import command_line
+    from prnet_core.evaluation.methods import MethodOptions
+    from prnet_core.reproduce import TABLES, Setup
+
+    if table == "list":
+        typer.echo("\n".join(TABLES))
+        return
+    if table != "all" and table not in TABLES:
+        typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
+        raise typer.Exit(2)
+    setup = Setup(
+        data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, minutes,
+        quick, command_line(),
+    )  # fmt: skip
+    failed = False
+    for name in TABLES if table == "all" else [table]:
+        try:
+            made = TABLES[name](setup)
+        except (ShapeError, ValueError, FileNotFoundError, ImportError) as error:
+            typer.echo(f"prnet reproduce {name}: {error}", err=True)
+            failed = True
+            continue
+        made.write(out / f"{name}.json")
+        typer.echo(made.to_markdown())
+    if failed:
+        raise typer.Exit(2)
