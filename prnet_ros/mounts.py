@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
+from tf2_ros import Buffer, TransformException, TransformListener
 
 from prnet_ros.frames import transform_matrix
-from tf2_ros import Buffer, TransformException, TransformListener
 
 
 class Mounts:

@@ -6,6 +6,7 @@ import numpy as np
 from nav_msgs.msg import Odometry, Path
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
+from tf2_ros import TransformBroadcaster
 
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryUpdate
@@ -13,7 +14,6 @@ from prnet_core.odometry.mount import motion_of_base
 from prnet_ros.messages import cloud_message, odometry_message, tf_message
 from prnet_ros.scan_slot import Scan
 from prnet_ros.trajectory import Trajectory
-from tf2_ros import TransformBroadcaster
 
 
 class Outputs:
