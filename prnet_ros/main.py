@@ -33,7 +33,7 @@ def main(args: list[str] | None = None) -> int:
         print(f"prnet_node: {error}", file=sys.stderr)
         rclpy.shutdown()
         return 1
-    executor = MultiThreadedExecutor(num_threads=3)
+    executor = MultiThreadedExecutor(num_threads=4)  # one may wait for a fine-tuning run
     executor.add_node(node)
     is_stopping = threading.Event()
     spinner = threading.Thread(target=_spin, args=(executor, node, is_stopping), name="prnet_spin", daemon=True)

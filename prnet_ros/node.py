@@ -19,19 +19,18 @@ from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
 from prnet_core.data.pointcloud2 import CloudError, read_cloud
+from prnet_core.data.recent_scans import RecentScans
 from prnet_core.odometry import ScanOdometry
 from prnet_core.registration import Registration
 from prnet_ros import network
 from prnet_ros.counters import Counters, GapDetector
 from prnet_ros.diagnostics import BAD_CLOUD, CORE_ERROR, Situation, status_of
+from prnet_ros.fine_tune_service import FineTuneService
 from prnet_ros.mounts import Mounts
 from prnet_ros.outputs import Outputs
 from prnet_ros.parameters import NodeParameters, declare_parameters, on_change, read_parameters
-from prnet_ros.recent_scans import RecentScans
 from prnet_ros.scan_slot import Scan, ScanSlot
 from prnet_ros.worker import Worker
-
-NUM_RECENT_SCANS = 20
 
 
 class PRNetNode(Node):
@@ -53,7 +52,7 @@ class PRNetNode(Node):
         self._sensor_frame = ""
 
         self._loaded = network.load(parameters.weights, parameters.device, parameters.num_threads)
-        self.recent_scans = RecentScans(NUM_RECENT_SCANS)
+        self.recent_scans = RecentScans(parameters.fine_tune.num_scans)
         self._mounts = Mounts(self, parameters.base_frame)
         self._outputs = Outputs(
             self, parameters.odom_frame, parameters.base_frame, parameters.publish_tf, parameters.invert_tf
@@ -62,6 +61,10 @@ class PRNetNode(Node):
         self._slot = ScanSlot()
         self.worker = Worker(
             ScanOdometry(registration, parameters.odometry), self._slot, self._process, self._on_error
+        )
+        self._weights = self._loaded.weights
+        self._fine_tuning = FineTuneService(
+            self, self.worker, self.recent_scans, self._loaded, parameters, self._on_weights
         )
         on_change(self, self._apply)
 
@@ -75,11 +78,14 @@ class PRNetNode(Node):
         self.worker.start()
 
     def close(self, timeout: float) -> bool:
-        """Stop the worker after the scan in work; False when it does not end within `timeout` seconds."""
+        """Stop fine-tuning now and the worker after the scan in work; False when it takes over `timeout` seconds."""
+        self._fine_tuning.close()
         return self.worker.stop(timeout)
 
     def _subscribe(self, reliability: str):
-        qos = QoSProfile(depth=5, reliability=ReliabilityPolicy[reliability.upper()])
+        # Deep, though the newest wins: the callback empties the queue within milliseconds when it gets its turn, and
+        # on a busy machine that can take a second.
+        qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[reliability.upper()])
         return self.create_subscription(
             PointCloud2, "points", self._on_cloud, qos,
             callback_group=MutuallyExclusiveCallbackGroup(),
@@ -129,6 +135,7 @@ class PRNetNode(Node):
         self._no_data_timeout = parameters.no_data_timeout
         self._outputs.publish_tf = parameters.publish_tf
         self._outputs.invert_tf = parameters.invert_tf
+        self._fine_tuning.apply(parameters.fine_tune)
 
     def _report(self) -> None:
         counts = self._counters.copy()
@@ -139,9 +146,9 @@ class PRNetNode(Node):
             no_data_timeout=self._no_data_timeout,
             missing_mount=self._mounts.missing,
             setup_problem=self._loaded.problem,
-            details={"device": self._loaded.device, "weights": self._loaded.weights, "frame": self._sensor_frame},
+            details={"device": self._loaded.device, "weights": self._weights, "frame": self._sensor_frame},
         )
-        report = DiagnosticArray(status=[status_of(counts, self._reported, situation)])
+        report = DiagnosticArray(status=[status_of(counts, self._reported, situation), self._fine_tuning.status()])
         report.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(report)
         self._reported = counts
@@ -165,14 +172,19 @@ class PRNetNode(Node):
         update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
             self.get_logger().warning(f"first scan {update.status}: {update.reason}")
+        if update.status == "rejected":
+            self.recent_scans.add(scan.cloud.points, None, stamp)
         if update.status in ("ignored", "rejected"):
             return
         self._counters.count("registered")
         if update.status in ("first", "reset"):
-            self.recent_scans.clear()
-        self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
+            self.recent_scans.start_trajectory()
         self._outputs.publish(scan, update, T_base_sensor)
         self._counters.add_latency(time.monotonic() - scan.received)
+        self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
+
+    def _on_weights(self, name: str) -> None:
+        self._weights = name
 
     # --- any thread ---
 

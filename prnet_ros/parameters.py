@@ -66,7 +66,41 @@ SPECS: dict[str, Spec] = {
     "odometry.keyframe_overlap": Spec(
         _ODOMETRY.keyframe_overlap, "New key frame when less than this share of the scan overlaps it.", range=(0.0, 1.0)
     ),
+    "odometry.deskew": Spec(_ODOMETRY.deskew, "Undo the motion within a scan whose points have times."),
+    "fine_tune.num_scans": Spec(
+        20, "So many recent scans that differ are kept for ~/fine_tune.", range=(2, 1000), settable=True
+    ),
+    "fine_tune.examples_per_scan": Spec(100, "Pairs made of each scan in an epoch.", range=(1, 100_000), settable=True),
+    "fine_tune.epochs": Spec(10, "Most epochs of a run.", range=(1, 10_000), settable=True),
+    "fine_tune.learning_rate": Spec(1e-4, "Of Adam.", range=(1e-8, 1.0), settable=True),
+    "fine_tune.max_seconds": Spec(300.0, "A run ends after this time.", range=(1.0, 86_400.0), settable=True),
+    "fine_tune.min_gain": Spec(
+        0.02, "New weights must lower the held-out error by this share of it.", range=(0.0, 1.0), settable=True
+    ),
+    "fine_tune.save_to": Spec(
+        "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True
+    ),
+    "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
 }
+
+
+@dataclass(frozen=True)
+class FineTuneParameters:
+    """Values of the parameters fine_tune.*"""
+
+    num_scans: int
+    examples_per_scan: int
+    epochs: int
+    learning_rate: float
+    max_seconds: float
+    min_gain: float
+    save_to: str
+    num_threads: int
+
+    def of_core(self) -> dict[str, Any]:
+        """Those that are fields of prnet_core.fine_tuning.FineTuneConfig."""
+        names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -84,6 +118,7 @@ class NodeParameters:
     num_threads: int
     registration: RegistrationConfig
     odometry: OdometryConfig
+    fine_tune: FineTuneParameters
 
 
 def declare_parameters(node: Node) -> None:
@@ -109,6 +144,7 @@ def read_parameters(node: Node) -> NodeParameters:
         **{name: value for name, value in values.items() if "." not in name},
         registration=RegistrationConfig(num_threads=values["num_threads"], **registration),
         odometry=OdometryConfig(**_group(values, "odometry.")),
+        fine_tune=FineTuneParameters(**_group(values, "fine_tune.")),
     )
 
 

@@ -48,6 +48,11 @@ class FineTuneProcess:
             if self._process is not None:
                 self._process.kill()
 
+    def raise_if_cancelled(self) -> None:
+        """Raise FineTuneCancelled after `cancel`."""
+        if self._is_cancelled:
+            raise FineTuneCancelled
+
     def run(
         self,
         network: PRNet,
@@ -86,8 +91,7 @@ class FineTuneProcess:
         }
         with open(folder / "errors", "w+b") as errors:
             with self._lock:
-                if self._is_cancelled:
-                    raise FineTuneCancelled
+                self.raise_if_cancelled()
                 # Its standard input is never written to: it closes when this process ends, however it ends.
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-m", "prnet_core.fine_tuning.process_main", str(folder)],
@@ -107,8 +111,7 @@ class FineTuneProcess:
                 process.stdout.close()
             with self._lock:
                 self._process = None
-                if self._is_cancelled:
-                    raise FineTuneCancelled
+                self.raise_if_cancelled()
             if "report" not in outcome and "error" not in outcome:
                 errors.seek(0)
                 said = errors.read().decode(errors="replace").strip().splitlines() or ["no reason given"]

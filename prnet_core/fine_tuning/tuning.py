@@ -8,6 +8,7 @@ from torch import nn
 
 from prnet_core.data.pairs import PairBatch
 from prnet_core.model import EdgeConv, PRNet, prnet_loss
+from prnet_core.model.precision import bfloat16_is_fast
 
 from .config import FineTuneConfig
 from .scan_examples import ScanExamples, stack
@@ -41,7 +42,7 @@ class Tuning:
             group["lr"] = config.learning_rate * min(1.0, (self.step + 1) / max(config.warmup_steps, 1))
         generator = torch.Generator(self.device).manual_seed(self._seed(self.step, 2))
         pairs = self.batch(self.step)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=fast_bfloat16(self.device)):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16_is_fast(self.device)):
             output = self.network(pairs.source, pairs.target, num_passes=1, generator=generator)
             loss = prnet_loss(output, pairs.T_target_source, self.network.config, pairs.matches)["total"]
         self.optimiser.zero_grad(set_to_none=True)
@@ -79,9 +80,3 @@ def train_with_running_statistics(network: PRNet) -> None:
     for module in network.modules():
         if isinstance(module, EdgeConv | nn.modules.batchnorm._BatchNorm):
             module.eval()
-
-
-def fast_bfloat16(device: torch.device) -> bool:
-    """True where products in bfloat16 are faster: GPUs, and CPUs with matrix units for it (AMX)."""
-    has_amx = getattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
-    return device.type == "cuda" or (device.type == "cpu" and has_amx())

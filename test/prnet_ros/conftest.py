@@ -73,15 +73,19 @@ class Robot:
         self.process: subprocess.Popen | None = None
         self.room = Room()
 
-        self.transforms, self.odometry, self.statuses = [], [], []
+        self.transforms, self.odometry, self.statuses, self.fine_tune_statuses = [], [], [], []
         self.clouds = self.ros.create_publisher(PointCloud2, "points", 10)
         self._subscriptions = [
             self.ros.create_subscription(TFMessage, "/tf", lambda m: self.transforms.extend(m.transforms), 100),
             self.ros.create_subscription(Odometry, "odometry", self.odometry.append, 100),
-            self.ros.create_subscription(
-                DiagnosticArray, "/diagnostics", lambda m: self.statuses.extend(m.status), 10
-            ),
+            self.ros.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10),
         ]
+
+    def _on_diagnostics(self, message) -> None:
+        odometry, fine_tuning = message.status
+        assert (odometry.name, fine_tuning.name) == ("prnet: odometry", "prnet: fine-tuning")
+        self.statuses.append(odometry)
+        self.fine_tune_statuses.append(fine_tuning)
 
     def start_node(self, *arguments: str, **parameters: object) -> None:
         """Start the node and wait until every publisher and subscription has matched, at both ends.

@@ -1,0 +1,250 @@
+"""Fine-tuning beside the odometry, over DDS, with a real node: nothing is lost, everything is answered."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from prnet_core.data.bags import open_bag  # noqa: E402
+from prnet_core.model import PRNet, PRNetConfig, load_network, read_card, save_network  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+BAG = ROOT / "test" / "data" / "lidar_walk"
+START = 1000.0
+RUN_TIMEOUT = 240.0  # s
+
+
+@pytest.fixture(scope="session")
+def tiny_weights(tmp_path_factory):
+    """A file of an untrained network that is tuned in seconds, with running statistics of a few clouds."""
+    torch.manual_seed(0)
+    config = PRNetConfig(
+        edge_conv_channels=(16, 32), num_neighbours=8, embedding=32, feed_forward=32, num_heads=2,
+        temperature_channels=(16,), num_keypoints=64, num_passes=1, matching_weight=1.0,
+    )  # fmt: skip
+    network = PRNet(config).train()
+    with torch.no_grad():
+        for _ in range(20):
+            network(0.6 * torch.randn(4, 96, 3), 0.6 * torch.randn(4, 96, 3), num_passes=1)
+    path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
+    save_network(network, path, {"note": "tiny"})
+    return path
+
+
+class FineTuning:
+    """Calls the node's services and listens to its progress."""
+
+    def __init__(self, robot):
+        from diagnostic_msgs.msg import DiagnosticStatus
+        from rcl_interfaces.srv import SetParameters
+        from std_srvs.srv import Trigger
+
+        self.robot, self.trigger, self.set_parameters = robot, Trigger, SetParameters
+        self.clients = {
+            name: robot.ros.create_client(Trigger, f"/prnet/{name}")
+            for name in ("fine_tune", "cancel_fine_tune", "save_weights", "reset")
+        }
+        self.parameters = robot.ros.create_client(SetParameters, "/prnet/set_parameters")
+        self.progress = []
+        self._subscription = robot.ros.create_subscription(
+            DiagnosticStatus, "/prnet/fine_tune_progress", self.progress.append, 50
+        )
+        for client in (*self.clients.values(), self.parameters):
+            robot.wait_until(client.service_is_ready, f"the service {client.srv_name}")
+
+    def call(self, name):
+        return self.clients[name].call_async(self.trigger.Request())
+
+    def answer(self, future, timeout=RUN_TIMEOUT):
+        self.robot.wait_until(future.done, "the answer", timeout)
+        return future.result()
+
+    def ask(self, name, timeout=RUN_TIMEOUT):
+        return self.answer(self.call(name), timeout)
+
+    def set(self, **values):
+        from rclpy.parameter import Parameter
+
+        parameters = [Parameter(f"fine_tune.{k}", value=v).to_parameter_msg() for k, v in values.items()]
+        future = self.parameters.call_async(self.set_parameters.Request(parameters=parameters))
+        self.robot.wait_until(future.done, "the parameters to be set")
+        return future.result().results
+
+    def wait_until_running(self, phase="step"):
+        self.robot.wait_until(
+            lambda: any(phase in status.message for status in self.progress[-3:]), f"progress: {phase}", RUN_TIMEOUT
+        )
+
+
+def drive(robot, walk_poses, number, first=0, spoil=lambda points: points):
+    """Publish scans of a walk in long steps, each after the odometry of the one before."""
+    for i, pose in list(enumerate(walk_poses(4 * number)[::4]))[first:]:
+        robot.publish(spoil(robot.room.scan(pose)), START + 0.4 * i)
+        robot.wait_for_odometry(START + 0.4 * i)
+
+
+def bag_scans():
+    with open_bag(BAG) as bag:
+        return list(bag.scans(None))
+
+
+def stamp_of(message):
+    return message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+
+
+def test_a_replayed_bag_loses_no_scan(robot, tiny_weights, tmp_path):
+    """Half the real time: a margin for slow machines, but not for busy ones."""
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load > 1.5 * cores:
+        pytest.skip(f"the machine is busy (load {load:.1f} on {cores} cores): no rate can be held on it")
+    robot.start_node(weights=tiny_weights, reliability="reliable", fine_tune__max_seconds=200.0)
+    service = FineTuning(robot)
+    stamps = [stamp for stamp, _, _ in bag_scans()]
+    command = [sys.executable, "-m", "prnet_ros.replay", str(BAG), "--to", "points", "--rate", "0.5"]
+    with open(tmp_path / "replay.log", "w") as log:
+        player = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    robot.wait_until(lambda: len(robot.odometry) >= 15, "the first scans of the bag")
+    future = service.call("fine_tune")
+    service.wait_until_running()
+    during = len(robot.odometry)
+    robot.wait_until(lambda: player.poll() is not None, "the end of the replay", RUN_TIMEOUT)
+    assert player.returncode == 0, (tmp_path / "replay.log").read_text()
+    robot.wait_until(lambda: stamp_of(robot.odometry[-1]) == stamps[-1], "the odometry of the last scan")
+    assert not future.done() and during < len(stamps) - 10
+
+    np.testing.assert_allclose([stamp_of(odometry) for odometry in robot.odometry], stamps, atol=1e-6)
+    assert [t.header.stamp for t in robot.transforms] == [o.header.stamp for o in robot.odometry]
+    assert service.ask("cancel_fine_tune").success
+    assert "cancelled" in service.answer(future).message
+
+
+def test_new_weights_serve_are_saved_and_loaded(robot, tiny_weights, tmp_path):
+    saved = tmp_path / "folder" / "tuned.safetensors"
+    robot.start_node(
+        weights=tiny_weights, fine_tune__learning_rate=3e-3, fine_tune__examples_per_scan=10, fine_tune__epochs=3,
+        fine_tune__save_to=saved,
+    )  # fmt: skip
+    service = FineTuning(robot)
+    assert robot.values()["weights"] == str(tiny_weights)
+    scans = [(stamp, cloud.points) for stamp, _, cloud in bag_scans()]
+    for stamp, points in scans[:24]:
+        robot.publish(points, stamp)
+        robot.wait_for_odometry(stamp)
+    future = service.call("fine_tune")
+    service.wait_until_running()
+    for stamp, points in scans[24:30]:
+        robot.publish(points, stamp)
+        robot.wait_for_odometry(stamp)
+    answer = service.answer(future)
+    assert answer.success, answer.message
+    assert "new weights" in answer.message and "mean error" in answer.message and "->" in answer.message
+    shares = [float(v.value) for status in service.progress for v in status.values if v.key == "share_done"]
+    assert shares == sorted(shares) and len(shares) >= 3
+    robot.wait_until(lambda: "new weights" in service.progress[-1].message, "the outcome as the last progress")
+    assert any(status.message.startswith("step") for status in robot.fine_tune_statuses)
+
+    robot.publish(scans[30][1], scans[30][0])
+    robot.wait_for_odometry(scans[30][0])
+    robot.wait_for_status(lambda values, _: values["weights"] == f"{tiny_weights}, fine-tuned", "the new weights")
+    assert robot.values()["dropped"] == robot.values()["rejected"] == "0"
+    assert len(robot.transforms) == len(robot.odometry) == 31
+
+    answer = service.ask("save_weights")
+    assert answer.success and str(saved) in answer.message
+    old, new = load_network(tiny_weights, "cpu"), load_network(saved, "cpu")
+    assert any(not torch.equal(a, b) for a, b in zip(old.parameters(), new.parameters()))
+    assert read_card(saved)["fine_tuned"]["kept"] == "tuned"
+
+    assert robot.stop_node() == 0
+    robot.odometry.clear()
+    robot.statuses.clear()
+    robot.start_node(weights=saved)
+    robot.wait_for_status(lambda values, _: values["weights"] == str(saved), "the saved weights to be loaded")
+    robot.publish(scans[0][1], START)
+    robot.wait_for_odometry(START)
+
+
+def test_few_scans_second_call_cancel_and_worse_weights(robot, walk_poses, tiny_weights):
+    robot.start_node(weights=tiny_weights, fine_tune__examples_per_scan=16, fine_tune__max_seconds=200.0)
+    service = FineTuning(robot)
+    assert not service.ask("cancel_fine_tune").success
+    drive(robot, walk_poses, 1)
+    for stamp in (START + 0.1, START + 0.2, START + 0.3):  # a robot that stands still
+        robot.publish(robot.room.scan(walk_poses(1)[0]), stamp)
+        robot.wait_for_odometry(stamp)
+    answer = service.ask("fine_tune")
+    assert not answer.success and "1 that differ enough were seen, 4 are needed, 3 are missing" in answer.message
+
+    def with_nan(points):
+        points[::2] = np.nan
+        points[1] = np.inf
+        return points
+
+    drive(robot, walk_poses, 10, first=1, spoil=with_nan)
+
+    first = service.call("fine_tune")
+    service.wait_until_running("")
+    second = service.ask("fine_tune")
+    assert not second.success and "cancel_fine_tune" in second.message
+    service.wait_until_running()
+    drive(robot, walk_poses, 12, first=10)  # the odometry goes on
+    assert not first.done()
+    assert service.ask("cancel_fine_tune").success
+    answer = service.answer(first)
+    assert not answer.success and "cancelled" in answer.message and "old weights" in answer.message
+    assert service.progress[-1].message.startswith("step") or "cancelled" in service.progress[-1].message
+
+    assert all(result.successful for result in service.set(learning_rate=1.0, examples_per_scan=2, epochs=2))
+    assert not service.set(epochs=0)[0].successful
+    answer = service.ask("fine_tune")
+    assert not answer.success and "old weights kept" in answer.message
+    drive(robot, walk_poses, 14, first=12)
+    robot.wait_for_status(lambda values, _: values["weights"] == str(tiny_weights), "the old weights")
+    assert robot.values()["rejected"] == robot.values()["dropped"] == "0"
+    assert service.ask("reset").success
+
+
+def test_shutdown_during_a_run_is_clean(robot, walk_poses, tiny_weights):
+    robot.start_node(weights=tiny_weights, fine_tune__max_seconds=200.0)
+    service = FineTuning(robot)
+    drive(robot, walk_poses, 10)
+    future = service.call("fine_tune")
+    service.wait_until_running()
+    children = subprocess.run(
+        ["pgrep", "-P", str(robot.process.pid), "-f", "process_main"], capture_output=True, text=True
+    ).stdout.split()
+    assert len(children) == 1
+    assert robot.stop_node(timeout=10.0) == 0
+    assert not Path(f"/proc/{children[0]}").exists()
+    robot.spin(0.5)
+    assert not future.done() or not future.result().success
+    assert "Traceback" not in robot.log() and "rror" not in robot.log()
+
+
+def test_node_without_a_network_says_so(robot):
+    robot.start_node()
+    service = FineTuning(robot)
+    for name in ("fine_tune", "save_weights"):
+        answer = service.ask(name)
+        assert not answer.success and "none" in answer.message
+
+
+def test_place_that_cannot_be_written_is_an_answer(robot, tiny_weights):
+    robot.start_node(weights=tiny_weights, fine_tune__save_to="/proc/nowhere/w.safetensors")
+    answer = FineTuning(robot).ask("save_weights")
+    assert not answer.success and "not saved" in answer.message
+
+
+def test_parameters_and_the_library_have_the_same_defaults():
+    from prnet_core.fine_tuning import FineTuneConfig
+    from prnet_ros.parameters import SPECS
+
+    config = FineTuneConfig().to_dict()
+    names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")
+    assert {name: SPECS[f"fine_tune.{name}"].default for name in names} == {name: config[name] for name in names}
