@@ -197,8 +197,13 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
         prog="prnet_demo",
         description="Play a bag into the node over DDS and show what comes out: a table and a picture.",
     )
+    has_sample = SAMPLE.exists()  # in the source tree only
     parser.add_argument(
-        "bag", nargs="?", type=Path, default=SAMPLE, help="ROS 2 or ROS 1 bag (default: the sample)"
+        "bag",
+        nargs="?" if has_sample else None,
+        type=Path,
+        default=SAMPLE,
+        help="ROS 2 or ROS 1 bag" + (" (default: the sample)" if has_sample else ""),
     )
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
     parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
