@@ -39,6 +39,10 @@ class RegistrationConfig:
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
-    strong_inlier_ratio: float = 0.5  # no further starts are tried from here
+    strong_inlier_ratio: float = 0.65  # no further starts are tried from here
     min_inlier_ratio_accepted: float = 0.35
     min_inlier_ratio_weak: float = 0.2
+
+    correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
+    min_information: float = 0.008  # eigenvalue below which a direction of motion counts as free
+    weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider

@@ -9,11 +9,11 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.evidence import Evidence
 from prnet_core.registration.judge import judge
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, prepare_cloud
-from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, RegistrationError, RegistrationResult
+from prnet_core.registration.result import REJECTED, RegistrationError, RegistrationResult
 from prnet_core.registration.search import Search
+from prnet_core.registration.uncertainty import motion_covariance
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -82,7 +82,8 @@ class Registration:
             residual=evidence.residual * source.voxel_size,
             overlap_source=evidence.overlap_source,
             overlap_target=evidence.overlap_target,
-            covariance=covariance_of(evidence, target),
+            covariance=motion_covariance(evidence, target, status, self.config),
+            degeneracy=evidence.degeneracy,
             start=best.start,
             timings=search.timings,
         )
@@ -112,14 +113,3 @@ def from_voxels(transform: np.ndarray, source: PreparedCloud, target: PreparedCl
     rotation = se3.nearest_rotation(transform[:3, :3])
     translation = transform[:3, 3] * target.voxel_size + target.centre - rotation @ source.centre
     return se3.make_transform(rotation, translation)
-
-
-def covariance_of(evidence: Evidence, target: PreparedCloud) -> np.ndarray:
-    """Covariance (6, 6) of the motion in the target's frame, in the clouds' unit and radians."""
-    if evidence.num_inliers < 6:
-        return np.eye(6) * UNKNOWN_VARIANCE
-    variance = max(evidence.residual, 0.02) ** 2
-    covariance = variance * np.linalg.inv(evidence.information + 1e-6 * np.eye(6))
-    scale = np.diag([target.voxel_size] * 3 + [1.0] * 3)
-    shift = se3.adjoint(se3.make_transform(np.eye(3), target.centre))
-    return shift @ scale @ covariance @ scale @ shift.T

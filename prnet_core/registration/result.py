@@ -18,8 +18,10 @@ class RegistrationResult:
     T_target_source: (4, 4) float64, takes points of the source into the target's frame. With status 'rejected'
         it is the best that was found (the guess or identity when nothing was) and must not be used.
     covariance: (6, 6), x y z rx ry rz, of a small motion applied in the target's frame.
-    degeneracy: smallest eigenvalue of the scaled information matrix over its largest, 0 (nothing holds one
-        direction) to 1; `degenerate_direction` (6,) is that direction as a twist in the target's frame.
+    degeneracy: smallest eigenvalue of the information matrix, a point, in units of the cloud's own radius: 0 when
+        one direction of motion is free (a corridor), 0.33 when all are held alike.
+    start: which start won: 'guess', 'network', 'identity', 'centroid' or 'features'.
+    timings: seconds of 'preprocess', 'network', 'features', 'refine', as far as they were run.
     """
 
     T_target_source: np.ndarray
