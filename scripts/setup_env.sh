@@ -88,9 +88,12 @@ names with 'rosdep install --from-paths . --ignore-src', or name the distributio
 
 make_venv() {
     say "virtual environment in .venv ($("$PYTHON" -V), ROS: $(ros_mode))"
-    rm -rf .venv
+    # In this order an interruption leaves nothing that looks like another person's environment.
+    rm -rf .venv.discarded
+    if [ -e .venv ]; then mv .venv .venv.discarded; fi
     mkdir .venv
     wanted_python >"$OURS"
+    rm -rf .venv.discarded
     if ros_is_sourced; then "$PYTHON" -m venv --system-site-packages .venv; else "$PYTHON" -m venv .venv; fi
 }
 
