@@ -25,7 +25,7 @@ from prnet_core.data.view import View
 class ScanPairConfig:
     """Shares are probabilities; lengths of normalised clouds in units of the network, angles in degrees."""
 
-    object_share: float = 0.35
+    object_share: float = 0.5
     """Pairs of object views; the others are views of scenes."""
     sensor_frame_share: float = 0.4
     """Pairs left in their sensors' own frames, so that rotation and overlap belong together as in reality."""
