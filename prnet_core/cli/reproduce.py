@@ -20,12 +20,13 @@ def reproduce(
     quick: bool = typer.Option(False, help="A few pairs and steps: shows that it runs, the figures mean nothing."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
-    """Measure a table of the paper and write it as JSON and Markdown."""
+    """Measure a table of the paper, write it as JSON and Markdown, and renew it in the folder's README.md."""
     from prnet_core.cli.evaluate import parse_weights
     from prnet_core.data.shapes import ShapeError
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.reproduce import TABLES, Setup
+    from prnet_core.reproduce.page import update_page
 
     if table == "list":
         typer.echo("\n".join(TABLES))
@@ -46,6 +47,7 @@ def reproduce(
             failed = True
             continue
         made.write(out / f"{name}.json")
+        update_page(out / "README.md", name, made.to_markdown())
         typer.echo(made.to_markdown())
     if failed:
         raise typer.Exit(2)

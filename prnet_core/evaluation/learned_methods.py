@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import nn
 
 from prnet_core.data.normalise import normalise_pair
+from prnet_core.model import PRNet
 
 
 class NetworkMethod:
@@ -20,3 +23,10 @@ class NetworkMethod:
         source, target, normalisation = normalise_pair(source, target)
         clouds = [torch.from_numpy(cloud)[None].to(self.device) for cloud in (source, target)]
         return normalisation.to_metric(self.network.register(*clouds)[0].double().cpu().numpy())
+
+
+def with_settings(network: PRNet, **settings) -> PRNet:
+    """The same weights in a network with other settings (those that leave the weights' shapes alone)."""
+    other = PRNet(replace(network.config, **settings)).to(next(network.parameters()).device)
+    other.load_state_dict(network.state_dict())
+    return other.eval()

@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
-from prnet_core.evaluation.learned_methods import NetworkMethod
+from prnet_core.evaluation.learned_methods import NetworkMethod, with_settings
 from prnet_core.evaluation.protocol import PROTOCOLS, Protocol
 from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
 from prnet_core.evaluation.table import MOTION_COLUMNS, Column, Table
@@ -177,13 +177,6 @@ def _order_note(rows: list[dict]) -> str:
 def row_protocol(row: Row) -> Protocol:
     """The objects protocol, with the row's differences and a name that says so."""
     return replace(PROTOCOLS["objects"], **row.protocol) if row.protocol else PROTOCOLS["objects"]
-
-
-def with_settings(network: PRNet, **settings) -> PRNet:
-    """The same weights in a network with other settings (those that leave the weights' shapes alone)."""
-    other = PRNet(replace(network.config, **settings)).to(next(network.parameters()).device)
-    other.load_state_dict(network.state_dict())
-    return other.eval()
 
 
 def train_row(setup: Setup, row: Row) -> tuple[PRNet, int]:

@@ -9,10 +9,11 @@ from typer.testing import CliRunner
 
 from prnet_core.baselines import DCP, DCPConfig, PointNetLK, PointNetLKConfig, save_dcp, save_pointnetlk
 from prnet_core.cli.main import app
+from prnet_core.evaluation.learned_methods import with_settings
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.model import PRNet, PRNetConfig, save_network
 from prnet_core.reproduce import TABLES, Setup
-from prnet_core.reproduce.ablations import ABLATIONS, with_settings
+from prnet_core.reproduce.ablations import ABLATIONS
 from prnet_core.reproduce.transfer import rotated
 
 TINY = dict(edge_conv_channels=(8, 8), num_neighbours=4, embedding=16, num_heads=2, feed_forward=16)

@@ -1,0 +1,55 @@
+"""Clouds on flat axes: an orthographic view of our own, because it is sharper than three-dimensional axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+SOURCE, TARGET, KEYPOINT, LOST = "#2f6fb5", "#e0812b", "#111111", "#c9303c"
+DPI = 200
+
+
+def view_matrix(azimuth_deg: float, elevation_deg: float) -> np.ndarray:
+    """Rows: to the right, up, towards the viewer (3, 3), for a world whose z is up."""
+    azimuth, elevation = np.radians([azimuth_deg, elevation_deg])
+    towards = np.array(
+        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+    )
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    return np.stack([right, np.cross(towards, right), towards])
+
+
+def draw_cloud(axes: Axes, points: np.ndarray, view: np.ndarray, color, size: float = 5.0, faint: bool = False) -> None:
+    """Scatter points (N, 3), far ones first and paler. `color` is one colour, or (N, 3 or 4) of them."""
+    seen = points @ view.T
+    order = np.argsort(seen[:, 2])
+    depth = seen[order, 2]
+    nearness = (depth - depth.min()) / max(np.ptp(depth), 1e-9)
+    colors = np.asarray(color)[order] if not isinstance(color, str) else color
+    alpha = (0.12 if faint else 0.35) + (0.2 if faint else 0.6) * nearness
+    axes.scatter(seen[order, 0], seen[order, 1], s=size, c=colors, alpha=alpha, linewidths=0)
+
+
+def draw_marks(axes: Axes, points: np.ndarray, view: np.ndarray, color: str, size: float = 22.0) -> None:
+    """Ringed dots for key points (K, 3)."""
+    seen = points @ view.T
+    axes.scatter(seen[:, 0], seen[:, 1], s=size, c=color, edgecolors="white", linewidths=0.6, zorder=3)
+
+
+def new_figure(rows: int, columns: int, size: float = 3.2) -> tuple[Figure, np.ndarray]:
+    """Bare axes (rows, columns), all of one scale and extent."""
+    figure = Figure(figsize=(columns * size, rows * size), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    for one in axes.flat:
+        one.set_aspect("equal")
+        one.axis("off")
+    return figure, axes
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=DPI, facecolor="white")
