@@ -9,8 +9,8 @@ apart, each in its sensors' own frames and with the source turned in addition ab
 
 import argparse
 import csv
-import json
-from dataclasses import asdict, dataclass
+import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,26 +18,21 @@ import torch
 
 from prnet_core.data.normalise import normalise_pair, thin_pair
 from prnet_core.data.random_rotations import about_any_axis
+from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet, load_network
 
 SCANS = Path(__file__).resolve().parents[2] / "shared" / "data" / "scans"
 SCANS_APART = (1, 3, 6, 10)
 TURNS_DEG = (0, 45, 90, 180)
 MIN_OVERLAP = 0.3
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: rotation errors in degrees of a set, turned by up to turned_up_to_deg."""
-
-    pairs: str
-    turned_up_to_deg: int
-    num_trials: int
-    within_15_deg: int
-    within_5_deg: int
-    median_error_deg: float
-    mean_rotation_deg: float
-    errors_deg: list[float]
+COLUMNS = (
+    Column("turned_up_to_deg", "turned by up to, deg", "{}"),
+    Column("mean_rotation_deg", "mean rotation, deg", "{:.1f}"),
+    Column("num_trials", "pairs", "{}"),
+    Column("num_within_15_deg", "within 15 deg", "{}"),
+    Column("num_within_5_deg", "within 5 deg", "{}"),
+    Column("median_geodesic_deg", "median error, deg", "{:.2f}"),
+)
 
 
 class Sequence:
@@ -74,15 +69,9 @@ def rotation_error_deg(rotation: np.ndarray, truth: np.ndarray) -> float:
 
 
 def measure(
-    network: PRNet,
-    name: str,
-    pairs: list,
-    turned_up_to_deg: int,
-    num_turns: int,
-    num_points: int,
-    passes: int | None,
-) -> Row:
-    """Register every pair, turned `num_turns` times, and collect the errors. Seeded by pair and turn."""
+    network: PRNet, pairs: list, turned_up_to_deg: int, num_turns: int, num_points: int, passes: int | None
+) -> dict:
+    """Register every pair, turned `num_turns` times, and sum the errors up. Seeded by pair and turn."""
     errors, rotations = [], []
     for index, (source, target, T_target_source) in enumerate(pairs):
         sources, targets, truths = [], [], []
@@ -99,16 +88,15 @@ def measure(
         found = network.register(*batch, num_passes=passes)[:, :3, :3].double().cpu().numpy()
         errors += [rotation_error_deg(*both) for both in zip(found, truths, strict=True)]
         rotations += [rotation_error_deg(np.eye(3), truth) for truth in truths]
-    return Row(
-        pairs=name,
-        turned_up_to_deg=turned_up_to_deg,
-        num_trials=len(errors),
-        within_15_deg=int(np.count_nonzero(np.array(errors) < 15.0)),
-        within_5_deg=int(np.count_nonzero(np.array(errors) < 5.0)),
-        median_error_deg=round(float(np.median(errors)), 2),
-        mean_rotation_deg=round(float(np.mean(rotations)), 1),
-        errors_deg=[round(error, 2) for error in errors],
-    )
+    return {
+        "turned_up_to_deg": turned_up_to_deg,
+        "num_trials": len(errors),
+        "mean_rotation_deg": float(np.mean(rotations)),
+        "num_within_15_deg": int(np.count_nonzero(np.array(errors) < 15.0)),
+        "num_within_5_deg": int(np.count_nonzero(np.array(errors) < 5.0)),
+        "median_geodesic_deg": float(np.median(errors)),
+        "errors_deg": [round(error, 2) for error in errors],
+    }
 
 
 def main() -> None:
@@ -121,7 +109,7 @@ def main() -> None:
     parser.add_argument("--passes", type=int, help="default: as the weights say")
     parser.add_argument("--turns", type=int, default=1, help="random turns of each pair")
     parser.add_argument("--lidar-pairs", type=int, default=10)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="write the table here, and as Markdown beside it")
     arguments = parser.parse_args()
 
     network = load_network(arguments.weights)
@@ -130,23 +118,30 @@ def main() -> None:
         sets[f"lidar, {apart} apart"] = lidar_pairs(
             arguments.data / "lidar_hilti" / "part_a", apart, arguments.lidar_pairs
         )
-    print("| pairs | turned by up to | mean rotation | within 15 deg | within 5 deg | median error |")
-    print("|---|---|---|---|---|---|")
-    rows = []
-    for turned in TURNS_DEG:
-        for name, pairs in sets.items():
-            row = measure(network, name, pairs, turned, arguments.turns, arguments.points, arguments.passes)
-            rows.append(row)
-            print(
-                f"| {row.pairs} | {turned} | {row.mean_rotation_deg} | {row.within_15_deg}/{row.num_trials} "
-                f"| {row.within_5_deg}/{row.num_trials} | {row.median_error_deg} |",
-                flush=True,
-            )
+    rows = [
+        {"method": name}
+        | measure(network, pairs, turned, arguments.turns, arguments.points, arguments.passes)
+        for turned in TURNS_DEG
+        for name, pairs in sets.items()
+    ]
+    table = Table(
+        title="Real scans, the network alone",
+        command=shlex.join(["python", "benchmarks/scan_basin.py", *sys.argv[1:]]),
+        rows=rows,
+        columns=COLUMNS,
+        settings={
+            "weights": arguments.weights.name if arguments.weights else "packaged",
+            "points": arguments.points,
+            "passes": arguments.passes or network.config.num_passes,
+        },
+        notes=(
+            "Each pair in its sensors' own frames; then with the source turned in addition about a random axis.",
+        ),
+        first_heading="pairs",
+    )
     if arguments.json:
-        settings = {key: str(value) for key, value in vars(arguments).items() if key != "json"}
-        arguments.json.write_text(
-            json.dumps({"settings": settings, "rows": [asdict(row) for row in rows]}, indent=1)
-        )
+        table.write(arguments.json)
+    print(table.to_markdown())
 
 
 if __name__ == "__main__":
