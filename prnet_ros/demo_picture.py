@@ -21,8 +21,9 @@ from prnet_core.odometry.trajectory import Trajectory
 from prnet_ros.demo_report import TruthComparison
 
 MAX_POINTS = 250_000
-SLAB = (-0.9, 0.9)
-"""Metres below and above the sensor: floor and ceiling would hide what stands between them."""
+SLAB, SLAB_OF_RANGE = 0.9, 0.1
+"""What is further above or below the sensor, in metres or as a share of its range, is left out: floor and ceiling
+would hide what stands between them."""
 TIME_COLOURS = "viridis"
 TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
 
@@ -52,7 +53,7 @@ class AlignedPoints:
 def align_scans(
     scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, view: View
 ) -> AlignedPoints:
-    """Put each scan that has a pose where the pose says it is; thinned to about MAX_POINTS, and to the SLAB.
+    """Put each scan that has a pose where the pose says it is; thinned to about MAX_POINTS, and to a slab.
 
     trajectory: poses of the base in the frame to draw in.
     """
@@ -66,7 +67,8 @@ def align_scans(
         T_drawn_sensor = trajectory.poses[index] @ T_base_sensor
         placed = se3.apply(T_drawn_sensor, _undistorted(scan, trajectory, index, T_base_sensor))
         height = placed[:, view.towards] - T_drawn_sensor[view.towards, 3]
-        placed = placed[(height > SLAB[0]) & (height < SLAB[1])]
+        reach = np.percentile(np.linalg.norm(scan.cloud.points, axis=1), 90)
+        placed = placed[np.abs(height) < max(SLAB, SLAB_OF_RANGE * reach)]
         placed = placed[:: max(1, len(placed) // per_scan)]
         points.append(placed)
         times.append(np.full(len(placed), scan.stamp - trajectory.stamps[0]))
@@ -116,6 +118,10 @@ def _draw_map(
     path = trajectory.poses[:, :3, 3]
     axes.plot(path[:, right], path[:, up], color=ESTIMATE_COLOUR, lw=1.5, label="from /tf")
     axes.plot(*path[0, [right, up]], "o", color=ESTIMATE_COLOUR, ms=8, mec="white", label="start")
+    seen = np.concatenate([aligned.points, path])[:, [right, up]]
+    (left, bottom), (far, top) = np.percentile(seen, [0.5, 99.5], axis=0) + np.array([[-0.5], [0.5]])
+    axes.set_xlim(min(left, path[:, right].min() - 0.5), max(far, path[:, right].max() + 0.5))
+    axes.set_ylim(min(bottom, path[:, up].min() - 0.5), max(top, path[:, up].max() + 0.5))
     axes.set_aspect("equal")
     axes.set_xlabel(f"{'xyz'[right]} (m)")
     axes.set_ylabel(f"{'xyz'[up]} (m)")
