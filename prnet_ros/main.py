@@ -18,6 +18,8 @@ def main(args: list[str] | None = None) -> int:
     a signal only wakes this thread, which then stops one part after the other.
     """
     _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
+    # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import rclpy
     from rclpy.executors import MultiThreadedExecutor
     from rclpy.signals import SignalHandlerOptions

@@ -1,5 +1,7 @@
 """The command line `prnet`: one file a command; what is heavy is imported when a command runs."""
 
+import os
+
 import typer
 
 from prnet_core.cli.evaluate import evaluate
@@ -21,6 +23,7 @@ app.command()(train)
 @app.callback()
 def main() -> None:
     """Learned registration of partial 3D scans."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # on a busy machine, spinning threads are slower
 
 
 if __name__ == "__main__":
