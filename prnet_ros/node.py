@@ -29,7 +29,7 @@ from prnet_ros.fine_tune_service import FineTuneService
 from prnet_ros.mounts import Mounts
 from prnet_ros.outputs import Outputs
 from prnet_ros.parameters import NodeParameters, declare_parameters, on_change, read_parameters
-from prnet_ros.scan_slot import Scan, ScanSlot
+from prnet_ros.scan_slot import Scan, ScanSlot, seconds
 from prnet_ros.worker import Worker
 
 
@@ -49,7 +49,7 @@ class PRNetNode(Node):
         self._reported = self._counters.copy()
         self._gaps = GapDetector()
         self._last_data = time.monotonic()
-        self._sensor_frame = ""
+        self._sensor_frame, self._last_stamp = "", float("-inf")  # of the present trajectory
 
         self._loaded = network.load(parameters.weights, parameters.device, parameters.num_threads)
         self.recent_scans = RecentScans(parameters.fine_tune.num_scans)
@@ -98,7 +98,7 @@ class PRNetNode(Node):
         received = self._last_data = time.monotonic()
         self._counters.count("received")
         stamp = message.header.stamp
-        missing = self._gaps.missing_before(stamp.sec + stamp.nanosec * 1e-9)
+        missing = self._gaps.missing_before(seconds(stamp))
         if missing:
             self._counters.count("missing_by_stamps", number=missing)
         try:
@@ -118,18 +118,21 @@ class PRNetNode(Node):
             self.get_logger().warning(f"{self._subscription.topic_name}: {reason}")
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
-        self._restart(f"the clock went back by {-jump.delta.nanoseconds * 1e-9:.3f} s")
+        """Scans from before the jump have stamps about where the clock was; those from after it are kept."""
+        gap = -jump.delta.nanoseconds * 1e-9
+        middle = self.get_clock().now().nanoseconds * 1e-9 + gap / 2
+        self._restart(f"the clock went back by {gap:.3f} s", newer_than=middle)
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._restart("asked for by ~/reset")
         response.success, response.message = True, "the next scan starts a new trajectory"
         return response
 
-    def _restart(self, reason: str) -> None:
+    def _restart(self, reason: str, newer_than: float = float("-inf")) -> None:
+        """Forget the trajectory, and a waiting scan, unless their stamp (s) is older than that."""
         self.get_logger().info(f"starting anew: {reason}")
-        self._slot.clear()
-        self.worker.between_scans(lambda odometry: odometry.reset())
-        self._counters.count("reset", reason)
+        self._slot.discard(lambda scan: seconds(scan.stamp) > newer_than)
+        self.worker.between_scans(lambda odometry: self._reset(odometry, reason, newer_than))
 
     def _apply(self, parameters: NodeParameters) -> None:
         self._no_data_timeout = parameters.no_data_timeout
@@ -156,6 +159,12 @@ class PRNetNode(Node):
 
     # --- the worker's thread ---
 
+    def _reset(self, odometry: ScanOdometry, reason: str, newer_than: float) -> None:
+        if self._last_stamp > newer_than:
+            odometry.reset()
+            self._sensor_frame, self._last_stamp = "", float("-inf")
+            self._counters.count("reset", reason)
+
     def _process(self, odometry: ScanOdometry, scan: Scan) -> None:
         T_base_sensor = self._mounts.lookup(scan.frame_id)
         if T_base_sensor is None:
@@ -168,7 +177,7 @@ class PRNetNode(Node):
                 return
             self._sensor_frame = scan.frame_id
 
-        stamp = scan.stamp.sec + scan.stamp.nanosec * 1e-9
+        stamp = seconds(scan.stamp)
         update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
             self.get_logger().warning(f"first scan {update.status}: {update.reason}")
@@ -177,6 +186,7 @@ class PRNetNode(Node):
         if update.status in ("ignored", "rejected"):
             return
         self._counters.count("registered")
+        self._last_stamp = stamp
         if update.status in ("first", "reset"):
             self.recent_scans.start_trajectory()
         self._outputs.publish(scan, update, T_base_sensor)

@@ -54,12 +54,6 @@ SPECS: dict[str, Spec] = {
     "registration.target_points": Spec(
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
-    "registration.min_inlier_ratio_accepted": Spec(
-        _REGISTRATION.min_inlier_ratio_accepted, "Share of inliers for 'accepted'.", range=(0.0, 1.0)
-    ),
-    "registration.min_inlier_ratio_weak": Spec(
-        _REGISTRATION.min_inlier_ratio_weak, "Share of inliers for 'weak'; 'rejected' below.", range=(0.0, 1.0)
-    ),
     "odometry.target": Spec(
         _ODOMETRY.target, "What a scan is registered to.", choices=("previous", "keyframe", "map")
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from builtin_interfaces.msg import Time
@@ -43,13 +44,19 @@ class ScanSlot:
             scan, self._scan, self._is_woken = self._scan, None, False
         return scan
 
-    def clear(self) -> None:
-        """Forget a scan that waits."""
+    def discard(self, is_unwanted: Callable[[Scan], bool]) -> None:
+        """Forget the scan that waits if it is unwanted."""
         with self._ready:
-            self._scan = None
+            if self._scan is not None and is_unwanted(self._scan):
+                self._scan = None
 
     def wake(self) -> None:
         """Make `take` return now."""
         with self._ready:
             self._is_woken = True
             self._ready.notify()
+
+
+def seconds(stamp: Time) -> float:
+    """A stamp in seconds."""
+    return stamp.sec + stamp.nanosec * 1e-9

@@ -87,15 +87,17 @@ class Robot:
         self.statuses.append(odometry)
         self.fine_tune_statuses.append(fine_tuning)
 
-    def start_node(self, *arguments: str, **parameters: object) -> None:
+    def start_node(
+        self, *arguments: str, program: tuple[str, ...] = ("-m", "prnet_ros.main"), **parameters: object
+    ) -> None:
         """Start the node and wait until every publisher and subscription has matched, at both ends.
 
         The node's end is in its diagnostics: what is published before the reader has matched too is lost.
         parameters: with __ for a dot. No network unless `weights` is given: the seconds it takes to load are
-        spent in the tests of the network.
+        spent in the tests of the network. program: what Python runs as the node.
         """
         settings = {"weights": "none", **{name.replace("__", "."): value for name, value in parameters.items()}}
-        command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", *arguments]
+        command = [sys.executable, *program, "--ros-args", *arguments]
         for name, value in settings.items():
             command += ["-p", f"{name}:={str(value).lower() if isinstance(value, bool) else value}"]
         with self._log_path.open("w") as log:

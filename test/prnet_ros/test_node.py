@@ -264,9 +264,19 @@ def test_clock_that_jumps_back_starts_a_new_trajectory(robot, walk_poses):
     tick(START)
     robot.wait_for_count("reset", 1)
     assert "clock went back" in robot.log()
-    # by less than what the odometry itself takes for a jump
+    # It went back by less than what the odometry itself takes for a jump.
     robot.publish_and_wait(poses[1], START + PERIOD)
     assert_close(pose_matrix(robot.odometry[-1]), np.eye(4))
+
+    # The other order: the first scan overtakes the clock, and is not thrown away again when the clock comes.
+    for stamp in (START + 1.0, START + 10.0):
+        tick(stamp)
+        robot.publish_and_wait(poses[1], stamp)
+    robot.publish_and_wait(poses[0], START)
+    tick(START)
+    robot.wait_until(lambda: robot.log().count("clock went back") == 2, "the second jump")
+    robot.publish_and_wait(poses[2], START + 2 * PERIOD)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[2])
 
 
 def test_sim_time_without_a_clock_still_registers_and_reports(robot, walk_poses):
@@ -361,3 +371,49 @@ def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, argument, sa
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert said in ended.stderr and "Traceback" not in ended.stderr
+
+
+FAILING_CORE = """
+import sys
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def fail_sometimes(self, points, stamp, times=None):
+    if round(stamp * 10) % 3 == 2:
+        raise RuntimeError("SVD did not converge")
+    return register(self, points, stamp, times)
+
+ScanOdometry.register_scan = fail_sometimes
+from prnet_ros.main import main
+sys.exit(main())
+"""
+
+
+def test_exceptions_of_the_core_are_counted_told_once_and_the_node_goes_on(robot, walk_poses):
+    robot.start_node(program=("-c", FAILING_CORE))
+    poses = walk_poses(9)
+    failed = [i for i in range(9) if round((START + i * PERIOD) * 10) % 3 == 2]
+    for i, pose in enumerate(poses):
+        if i in failed:
+            robot.publish(robot.room.scan(pose), START + i * PERIOD)
+            robot.wait_for_count("error.RuntimeError", failed.index(i) + 1)
+        else:
+            robot.publish_and_wait(pose, START + i * PERIOD)
+    assert robot.log().count("Traceback") == 1
+    assert any(s.level == b"\x02" and "SVD did not converge" in s.message for s in robot.statuses)
+    good = max(i for i in range(9) if i not in failed)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[good])
+    assert robot.stop_node() == 0
+
+
+def test_with_the_network(robot, walk_poses):
+    """The packaged weights on the CPU, ended by SIGTERM with a scan in work."""
+    robot.start_node(weights="''", device="cpu", num_threads=1)
+    poses = walk_poses(4)
+    for i, pose in enumerate(poses):
+        robot.publish_and_wait(pose, START + i * PERIOD)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[-1])
+    robot.wait_for_status(lambda values, message: values["registered"] == "4", "the report")
+    assert (robot.values()["weights"], robot.values()["device"]) == ("packaged", "cpu")
+    robot.publish(robot.room.scan(poses[-1]), START + 100.0)
+    assert robot.stop_node(signal.SIGTERM) == 0, robot.log()

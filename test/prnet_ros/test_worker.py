@@ -32,10 +32,14 @@ def test_take_waits_for_put_and_for_wake():
     assert "a" in taken or taken == [None, "a"]
 
 
-def test_cleared_scan_is_gone():
+def test_only_an_unwanted_scan_is_discarded():
     slot = ScanSlot()
+    slot.discard(lambda scan: True)
     slot.put("a")
-    slot.clear()
+    slot.discard(lambda scan: scan == "b")
+    assert slot.take(0.0) == "a"
+    slot.put("a")
+    slot.discard(lambda scan: scan == "a")
     assert slot.take(0.0) is None
 
 
