@@ -13,8 +13,8 @@ import numpy as np
 from prnet_core.evaluation.classical_methods import ICP
 from prnet_core.geometry import se3
 
-MAX_RADIUS = 0.5
-"""Go-ICP searches translations in [-0.5, 0.5]^3 of clouds that lie in [-1, 1]^3."""
+RADIUS = 1.0
+"""As its authors advise: each cloud centred, both scaled into [-1, 1]^3; translations in [-0.5, 0.5]^3 are searched."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class GoICP:
         source_centre, target_centre = (cloud.mean(axis=0, dtype=np.float64) for cloud in (source, target))
         source_local, target_local = source - source_centre, target - target_centre
         radius = max(np.linalg.norm(cloud, axis=1).max() for cloud in (source_local, target_local))
-        scale = MAX_RADIUS / radius
+        scale = RADIUS / radius
         with tempfile.TemporaryDirectory() as folder:
             try:
                 local = self._run(scale * source_local, scale * target_local, Path(folder))
@@ -68,4 +68,4 @@ class GoICP:
             stdout=subprocess.DEVNULL,
             timeout=self.timeout_s,
         )
-        return np.loadtxt(folder / "output").reshape(4, 3)
+        return np.array((folder / "output").read_text().split(), dtype=np.float64).reshape(4, 3)

@@ -131,7 +131,7 @@ def test_go_icp_answer_is_brought_back_from_its_cube(shape, monkeypatch):
 
     monkeypatch.setattr(method, "_run", answer)
     np.testing.assert_allclose(method.register(source, target), true, atol=1e-5)
-    assert seen["radius"] == pytest.approx(0.5)
+    assert seen["radius"] == pytest.approx(1.0)
 
     def too_long(*_):
         raise subprocess.TimeoutExpired("goicp", 1)
