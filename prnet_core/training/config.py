@@ -21,6 +21,8 @@ class TrainingConfig:
     shapes: str = "train.npz"
     """Anything that `prnet_core.data.shapes.load_shapes` reads."""
     split: str | None = None
+    num_classes: int | None = None
+    """Train on the first so many classes by name only; 20 of ModelNet40's is the paper's unseen-category split."""
     scan_views: str | None = None
     """Precomputed views of scenes (scripts/make_scan_views.py); with them, `scan_share` of each batch is scan-like."""
     scan_share: float = 0.0

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from ..data.modelnet import split_categories
 from ..data.object_pairs import join, object_pair_batch
 from ..data.pairs import PairBatch, stack_pairs
 from ..data.scan_pairs import ScanPairSource, draw_scan_pair
@@ -28,7 +29,10 @@ class PairSource:
         if config.batch_size % num_processes():
             raise ValueError(f"batch_size {config.batch_size} is not a multiple of {num_processes()} processes")
         self.config, self.device = config, device
-        training, held_out = split_by_group(load_shapes(config.shapes, config.split), config.held_out)
+        shapes = load_shapes(config.shapes, config.split)
+        if config.num_classes is not None:
+            shapes, _ = split_categories(shapes, config.num_classes)
+        training, held_out = split_by_group(shapes, config.held_out)
         self.validation_shapes = held_out
         self.shapes = training.tensor().to(device)
         self.scans, self.validation_scans = _scan_sources(config, training, held_out)
