@@ -134,9 +134,7 @@ def main() -> None:
             "points": arguments.points,
             "passes": arguments.passes or network.config.num_passes,
         },
-        notes=(
-            "Each pair in its sensors' own frames; then with the source turned in addition about a random axis.",
-        ),
+        notes=("0: in the sensors' own frames; else the source is turned in addition about a random axis.",),
         first_heading="pairs",
     )
     if arguments.json:
