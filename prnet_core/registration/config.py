@@ -29,7 +29,8 @@ class RegistrationConfig:
     final_iterations: int = 30
     refined_starts: int = 2  # starts of a stage that reach the fine stage; the best of them the last
 
-    network_points: int = 768  # points shown to the network
+    network_points: int = 384  # points shown to the network: a start is asked for, not the last decimal
+    network_passes: int = 2
     network_samples: int = 1  # further samples shown when nothing convinces,
     network_turns: int = 4  # each turned this often about the vertical
     feature_points: int = 1500  # points with features
@@ -39,9 +40,10 @@ class RegistrationConfig:
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
-    strong_inlier_ratio: float = 0.65  # no further starts are tried from here
-    min_inlier_ratio_accepted: float = 0.35
-    min_inlier_ratio_weak: float = 0.2
+    strong_quality: float = 0.55  # no further starts are tried from here
+    min_quality_accepted: float = 0.35  # calibrated with the next: docs/results/registration_judgement.md
+    min_quality_weak: float = 0.28
+    min_inliers: int = 50
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
     min_information: float = 0.008  # eigenvalue below which a direction of motion counts as free

@@ -34,6 +34,11 @@ class Evidence:
     information: np.ndarray
 
     @property
+    def quality(self) -> float:
+        """0 to 1: the geometric mean of both overlaps, times 1 - 2 residual (0 for points scattered in a voxel)."""
+        return float(np.sqrt(self.overlap_source * self.overlap_target) * max(0.0, 1.0 - 2.0 * self.residual))
+
+    @property
     def degeneracy(self) -> float:
         """Smallest eigenvalue of the information: 0 when nothing holds one direction of motion."""
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))

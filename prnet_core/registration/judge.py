@@ -7,18 +7,23 @@ from prnet_core.registration.uncertainty import free_direction
 
 
 def judge(evidence: Evidence, config: RegistrationConfig) -> tuple[str, str]:
-    """Status and reason of a refined motion; the thresholds are calibrated, see docs/results/registration.md."""
-    share = f"{100 * evidence.inlier_ratio:.0f} % of the source lie on the target"
-    if evidence.inlier_ratio < config.min_inlier_ratio_weak:
-        return REJECTED, f"only {share}, {100 * config.min_inlier_ratio_weak:.0f} % are needed"
+    """Status and reason of a refined motion, by thresholds calibrated on right and wrong motions."""
+    found = (
+        f"{100 * evidence.overlap_source:.0f} % of the source and {100 * evidence.overlap_target:.0f} % of the target "
+        f"overlap, {evidence.residual:.2f} voxels apart"
+    )
+    if evidence.num_inliers < config.min_inliers:
+        return REJECTED, f"only {evidence.num_inliers} points agree, {config.min_inliers} are needed"
+    if evidence.quality < config.min_quality_weak:
+        return REJECTED, f"the clouds agree too little: {found}"
     free = free_direction(evidence, config)
     if free is not None:
-        return WEAK, f"{share}, but the scene does not hold {free}"
-    if evidence.inlier_ratio < config.min_inlier_ratio_accepted:
-        return WEAK, f"only {share}, {100 * config.min_inlier_ratio_accepted:.0f} % would be trusted"
-    return ACCEPTED, share
+        return WEAK, f"the scene does not hold {free}: {found}"
+    if evidence.quality < config.min_quality_accepted:
+        return WEAK, f"the clouds agree little: {found}"
+    return ACCEPTED, found
 
 
 def is_strong(evidence: Evidence, config: RegistrationConfig) -> bool:
     """True when no other start needs to be tried."""
-    return evidence.inlier_ratio >= config.strong_inlier_ratio
+    return evidence.quality >= config.strong_quality and evidence.num_inliers >= config.min_inliers

@@ -19,6 +19,7 @@ def network_motions(
     source: PreparedCloud,
     target: PreparedCloud,
     num_points: int,
+    num_passes: int,
     seeds: range,
     turns: tuple[np.ndarray, ...] = (np.eye(3),),
 ) -> list[np.ndarray]:
@@ -41,7 +42,9 @@ def network_motions(
             undo.append((scaling, se3.make_transform(turn, np.zeros(3))))
     device = next(network.parameters()).device
     answers = network.register(
-        torch.as_tensor(np.stack(sources), device=device), torch.as_tensor(np.stack(targets), device=device)
+        torch.as_tensor(np.stack(sources), device=device),
+        torch.as_tensor(np.stack(targets), device=device),
+        num_passes,
     )
     motions = []
     for answer, (scaling, turn) in zip(answers.double().cpu().numpy(), undo, strict=True):

@@ -52,8 +52,8 @@ class Search:
         for starts in self._stages(guess, identity):
             if not starts:
                 continue
-            candidate = self._refine(starts)
-            if best is None or candidate.evidence.inlier_ratio > best.evidence.inlier_ratio:
+            candidate = self.refine(starts)
+            if best is None or candidate.evidence.quality > best.evidence.quality:
                 best = candidate
             if is_strong(best.evidence, self.config):
                 break
@@ -79,12 +79,13 @@ class Search:
                 self.source,
                 self.target,
                 self.config.network_points,
+                self.config.network_passes,
                 seeds,
                 turns_about_vertical(num_turns),
             )
         return [("network", motion) for motion in motions]
 
-    def _refine(self, starts: list[tuple[str, np.ndarray]]) -> Candidate:
+    def refine(self, starts: list[tuple[str, np.ndarray]]) -> Candidate:
         """Coarse GICP from every start, fine from the most promising of them, and to the end from the best."""
         config = self.config
         with self._timed("refine"):
