@@ -111,6 +111,8 @@ def main() -> None:
     parser.add_argument("--lidar-pairs", type=int, default=10)
     parser.add_argument("--json", type=Path, help="write the table here, and as Markdown beside it")
     arguments = parser.parse_args()
+    if not (arguments.data / "bunny").is_dir() or not (arguments.data / "lidar_hilti").is_dir():
+        parser.error(f"--data {arguments.data} does not hold bunny/ and lidar_hilti/")
 
     network = load_network(arguments.weights)
     sets = {"bunny": bunny_pairs(arguments.data / "bunny")}
