@@ -9,7 +9,7 @@ import typer
 
 def reproduce(
     table: str = typer.Argument(..., help="A table's name, or all. `prnet reproduce list` lists them."),
-    data: Path = typer.Option(Path("../shared/data/shapes/modelnet40.npz"), help="Test shapes."),
+    data: Path = typer.Option(None, help="Test shapes: .npz, ModelNet40's HDF5 files or OFF meshes."),
     split: str = typer.Option("test", help='Split of the test shapes; "" takes all of them.'),
     train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
     weights: list[str] = typer.Option([], help="FILE for PRNet, or dcp=FILE, pointnetlk=FILE; repeat for more."),
@@ -33,6 +33,9 @@ def reproduce(
         return
     if table != "all" and table not in TABLES:
         typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
+        raise typer.Exit(2)
+    if data is None:
+        typer.echo("prnet reproduce: name the test shapes with --data", err=True)
         raise typer.Exit(2)
     setup = Setup(
         data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, minutes,
