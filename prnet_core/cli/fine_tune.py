@@ -1,0 +1,123 @@
+"""`prnet fine-tune`: adapt the network to scans in files, folders and bags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from prnet_core.fine_tuning import FineTuneReport
+
+
+def fine_tune(
+    scans: list[Path] = typer.Argument(..., help="Clouds in files, folders of scans, bags; in one unit."),
+    out: Path = typer.Option(..., help="Write the tuned weights here (.safetensors)."),
+    weights: Path = typer.Option(None, help="Weights to start from; the packaged ones when left out."),
+    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
+    max_scans: int = typer.Option(50, min=4, help="Most scans used: the last ones that differ from one another."),
+    examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
+    epochs: int = typer.Option(10, min=1, help="Most epochs."),
+    learning_rate: float = typer.Option(1e-4, help="Of Adam."),
+    max_minutes: float = typer.Option(5.0, help="The run ends after this time."),
+    seed: int = typer.Option(0),
+    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    threads: int = typer.Option(2, min=1, help="CPU threads."),
+    json: bool = typer.Option(False, "--json", help="Print the whole report as JSON."),
+) -> None:
+    """Tune the network on SCANS, self-supervised, and judge it on some of them held out.
+
+    Exit code 0 when better weights were written, 1 when none were found (nothing is written then), 2 when the
+    scans cannot be used. Ctrl-C ends the run with the best weights so far.
+    """
+    import signal
+
+    import torch
+
+    from prnet_core.cli.network import fail
+    from prnet_core.fine_tuning import FineTuneConfig
+    from prnet_core.fine_tuning import fine_tune as run
+    from prnet_core.model import load_network, save_network
+
+    stopped: list[int] = []
+    try:
+        config = FineTuneConfig(
+            examples_per_scan=examples, epochs=epochs, learning_rate=learning_rate, max_seconds=60.0 * max_minutes,
+            seed=seed,
+        )  # fmt: skip
+        torch.set_num_threads(threads)
+        network = load_network(weights, device)
+        clouds = different_scans(read_scans(scans, topic), max_scans)
+        signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+        with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
+            report = run(
+                network,
+                clouds,
+                config,
+                progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
+                should_stop=lambda: bool(stopped),
+            )
+    except (ValueError, OSError, ImportError) as error:
+        raise fail("fine-tune", error) from error
+    if report.improved:
+        save_network(report.network, out, {"fine_tuned": report.to_dict()})
+    typer.echo(as_json(report) if json else as_table(report))
+    if not json and report.improved:
+        typer.echo(f"written to {out}")
+    if not report.improved:
+        raise typer.Exit(1)
+
+
+def read_scans(paths: list[Path], topic: str | None) -> Iterator[np.ndarray]:
+    """Points (N, 3) of all files, folders and bags, in order."""
+    from prnet_core.data.cloud_files import read_cloud_file
+    from prnet_core.odometry.offline import open_scans
+
+    for path in paths:
+        if path.is_dir() or path.suffix in (".mcap", ".db3", ".bag"):
+            for _, points, _ in open_scans(path, topic):
+                yield points
+        else:
+            yield read_cloud_file(path)
+
+
+def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarray]:
+    """The last `capacity` scans that differ from one another."""
+    from prnet_core.data.recent_scans import RecentScans
+
+    recent = RecentScans(capacity)
+    for index, points in enumerate(scans):
+        recent.add(points, None, float(index))
+    return [scan.points for scan in recent.snapshot()]
+
+
+def as_table(report: FineTuneReport) -> str:
+    """Before and after, for people."""
+    rows = [
+        ("mean error, deg", report.before.error_deg, report.after.error_deg, ".2f"),
+        ("median error, deg", report.before.median_deg, report.after.median_deg, ".2f"),
+        ("in the refinement's basin", report.before.basin_share, report.after.basin_share, ".0%"),
+    ]
+    lines = [f"{f'network alone, {report.before.num_pairs} held-out pairs':40}{'before':>10}{'after':>10}"]
+    lines += [f"{name:40}{before:>10{form}}{after:>10{form}}" for name, before, after, form in rows]
+    kept = "new weights" if report.improved else "old weights kept"
+    unusable = f", {report.num_scans_unusable} unusable" if report.num_scans_unusable else ""
+    return "\n".join(
+        [
+            *lines,
+            f"{kept}: {report.reason}",
+            f"{report.num_scans_tuned} scans tuned on, {report.num_scans_held_out} held out{unusable}; "
+            f"{report.steps} steps in {report.seconds:.0f} s",
+        ]
+    )
+
+
+def as_json(report: FineTuneReport) -> str:
+    """All of the report but the network."""
+    import json
+
+    return json.dumps(report.to_dict(), indent=1)
