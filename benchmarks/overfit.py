@@ -1,7 +1,7 @@
 """Can the network learn at all? A small one on a handful of shapes: python benchmarks/overfit.py.
 
-Trains on pairs of `--num-shapes` shapes, by the paper's protocol with few points, and prints for each loss, ours and the
-paper's alone, the loss and the rotation error on pairs of the same shapes, before and after.
+Trains on pairs of `--num-shapes` shapes, by the paper's protocol with few points, and prints for each loss, ours and
+the paper's alone, the loss and the rotation error on pairs of the same shapes, before and after.
 """
 
 import argparse
