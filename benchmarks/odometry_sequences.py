@@ -194,8 +194,8 @@ def to_markdown(results: dict[str, list[Row]], still: dict, equal: dict, command
         f"`{command}`",
         "",
         "ATE after rigid alignment; RPE root mean square over 1 and 10 scans (9 where there are only 10). CPU",
-        "seconds a scan of one thread. The truth of the lidar is LiDAR-inertial odometry, good to about 1 cm and 0.13 degrees a",
-        "step. KISS-ICP: the best by RPE over 10 of a few voxel sizes.",
+        "seconds a scan of one thread. The truth of the lidar is LiDAR-inertial odometry, good to about 1 cm and 0.13",
+        "degrees a step. KISS-ICP: the best by RPE over 10 of a few voxel sizes.",
     ]
     for name, rows in results.items():
         lines += ["", f"## {name}", ""]
