@@ -14,7 +14,7 @@ from prnet_core.model import PRNet
 VIEW = view_matrix(-60, 35)
 NUM_KEYPOINTS = 256
 NUM_LINES = 40
-APART = 2.1
+GAP = 0.5
 
 
 def draw_correspondences(
@@ -34,7 +34,7 @@ def draw_correspondences(
     figure, axes = new_figure(1, 1, 4.5)
     figure.set_size_inches(9, 4.2)
     one = axes[0, 0]
-    shift = APART * VIEW[0]
+    shift = ((first @ VIEW[0]).max() - (second @ VIEW[0]).min() + GAP) * VIEW[0]
     draw_cloud(one, first, VIEW, "#8a94a0", size=4)
     draw_cloud(one, second + shift, VIEW, "#8a94a0", size=4)
     along = sources @ VIEW[0]
