@@ -175,8 +175,8 @@ def _order_note(rows: list[dict]) -> str:
 
 
 def row_protocol(row: Row) -> Protocol:
-    """The objects protocol, with the row's differences and a name that says so."""
-    return replace(PROTOCOLS["objects"], **row.protocol) if row.protocol else PROTOCOLS["objects"]
+    """The objects protocol, with the row's differences."""
+    return replace(PROTOCOLS["objects"], **row.protocol)
 
 
 def train_row(setup: Setup, row: Row) -> tuple[PRNet, int]:

@@ -17,8 +17,8 @@ OURS = ("prnet", "prnet+refine")
 GO_ICP_PAIRS = 22
 
 UNSEEN_NOTE = (
-    "The packaged weights never saw ModelNet40, so these shapes are unseen objects of unseen categories; both of the "
-    "paper's tables stand beside them. The published figures are on all 2,468 test shapes and 40 classes."
+    "Weights that never saw ModelNet40, such as the packaged ones, meet unseen objects of unseen categories here. The "
+    "published figures are on all 2,468 test shapes of 40 classes."
 )
 
 
