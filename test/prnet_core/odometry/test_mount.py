@@ -51,7 +51,9 @@ def test_covariance_of_the_base_follows_a_small_error_of_the_sensor(motion, moun
         turned = se3.rotation_log(base[:3, :3] @ reference[:3, :3].T)
         base_errors.append(np.concatenate([base[:3, 3] - reference[:3, 3], turned]))
     expected = np.array(base_errors).T @ np.array(base_errors)
-    covariance = motion_of_base(update(T_odom_sensor, covariance=root @ root.T), T_base_sensor, 0.1).covariance
+    covariance = motion_of_base(
+        update(T_odom_sensor, covariance=root @ root.T), T_base_sensor, 0.1
+    ).covariance
     np.testing.assert_allclose(covariance, expected, atol=1e-4 * np.abs(expected).max())
 
 
@@ -65,4 +67,6 @@ def test_twist_covariance_is_that_of_two_registrations_over_the_time_between():
 
 
 def test_twist_covariance_of_the_first_scan_is_large_and_finite():
-    np.testing.assert_array_equal(motion_of_base(update(np.eye(4)), np.eye(4), None).twist_covariance, np.eye(6) * 1e6)
+    np.testing.assert_array_equal(
+        motion_of_base(update(np.eye(4)), np.eye(4), None).twist_covariance, np.eye(6) * 1e6
+    )

@@ -1,0 +1,112 @@
+"""Feature matches and the motions they agree on, against motions known by construction."""
+
+import numpy as np
+import pytest
+
+from prnet_core.geometry import se3
+from prnet_core.registration.consistency import (
+    consistent_motions,
+    fit_motions,
+    motion_distance,
+    second_order_compatibility,
+)
+from prnet_core.registration.features import fpfh, histogram, mutual_matches, orient_outwards
+
+TRUTH = se3.exp(np.array([1.0, -2.0, 0.5, 0.4, -1.1, 1.9]))
+
+
+@pytest.fixture(scope="module")
+def surface():
+    """A bent sheet with bumps: points (N, 3) and unit normals (N, 3)."""
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-10, 10, (2, 600))
+    z = 3 * np.sin(x / 3) + 2 * np.cos(y / 2) + 0.02 * x * y
+    slope = np.stack([-(np.cos(x / 3) + 0.02 * y), np.sin(y / 2) - 0.02 * x, np.ones_like(x)], axis=1)
+    return np.stack([x, y, z], axis=1), slope / np.linalg.norm(slope, axis=1, keepdims=True)
+
+
+def test_features_do_not_change_with_the_pose(surface):
+    points, normals = surface
+    moved = se3.apply(TRUTH, points)
+    turned = normals @ TRUTH[:3, :3].T
+    np.testing.assert_allclose(fpfh(moved, turned, 4.0, 40), fpfh(points, normals, 4.0, 40), atol=1e-4)
+
+
+def test_features_have_three_histograms_each_for_itself_and_its_neighbours(surface):
+    feature = fpfh(*surface, 4.0, 40)
+    assert feature.shape == (600, 33)
+    np.testing.assert_allclose(feature.reshape(600, 3, 11).sum(axis=2), 2.0, atol=1e-4)
+
+
+def test_a_lonely_point_has_a_zero_feature(surface):
+    points, normals = surface
+    points = np.vstack([points, [[1e3, 0, 0]]])
+    feature = fpfh(points, np.vstack([normals, [[0, 0, 1.0]]]), 4.0, 40)
+    np.testing.assert_array_equal(feature[-1], 0.0)
+
+
+def test_orientation_moves_with_the_cloud(surface):
+    points, normals = surface
+    rng = np.random.default_rng(1)
+    flipped = normals * rng.choice([-1.0, 1.0], (len(normals), 1))
+    here = orient_outwards(points, flipped)
+    there = orient_outwards(se3.apply(TRUTH, points), normals @ TRUTH[:3, :3].T)
+    np.testing.assert_allclose(there, here @ TRUTH[:3, :3].T, atol=1e-9)
+
+
+def test_histogram_clips_and_sums_to_one():
+    counts = histogram(np.array([0, 0, 2]), np.array([-1.0, 1.0, 5.0]), 1.0, 3)
+    assert counts[0, 0] == counts[0, -1] == 0.5
+    np.testing.assert_array_equal(counts[1], 0.0)
+    assert counts[2, -1] == 1.0
+
+
+def test_mutual_matches_of_a_permutation():
+    rng = np.random.default_rng(2)
+    feature = rng.normal(size=(50, 33)).astype(np.float32)
+    order = rng.permutation(50)
+    i, j = mutual_matches(feature, feature[order])
+    np.testing.assert_array_equal(order[j], i)
+    assert len(i) == 50
+
+
+def test_the_true_motion_is_found_among_nine_wrong_matches_in_ten():
+    rng = np.random.default_rng(3)
+    source = rng.uniform(-20, 20, (300, 3))
+    target = rng.uniform(-20, 20, (300, 3))
+    target[:30] = se3.apply(TRUTH, source[:30]) + 0.1 * rng.normal(size=(30, 3))
+    best = consistent_motions(source, target, 1.0, 3)[0]
+    assert motion_distance(best, TRUTH, 20.0) < 1.0
+
+
+def test_motions_are_distinct_and_rigid():
+    rng = np.random.default_rng(4)
+    source, target = rng.uniform(-20, 20, (2, 60, 3))
+    motions = consistent_motions(source, target, 1.0, 4)
+    assert 1 <= len(motions) <= 4
+    for k, motion in enumerate(motions):
+        assert np.linalg.det(motion[:3, :3]) == pytest.approx(1.0)
+        assert all(motion_distance(motion, other, 20.0) > 1.0 for other in motions[:k])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_too_few_matches_give_no_motion(count):
+    assert consistent_motions(np.zeros((count, 3)), np.zeros((count, 3)), 1.0, 3) == []
+
+
+def test_degenerate_matches_give_a_finite_motion():
+    line = np.outer(np.arange(5.0), [1.0, 0.0, 0.0])
+    for points in (np.zeros((5, 3)), line):
+        motion = fit_motions(points[None], points[None], np.ones((1, 5)))[0]
+        assert np.isfinite(motion).all()
+        assert np.linalg.det(motion[:3, :3]) == pytest.approx(1.0)
+        np.testing.assert_allclose(se3.apply(motion, points), points, atol=1e-6)
+
+
+def test_compatibility_counts_common_supporters():
+    source = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [5, 5, 5]], dtype=float)
+    target = source.copy()
+    target[4] = [50, 0, 0]
+    matrix = second_order_compatibility(source, target, 0.1)
+    assert matrix[0, 1] == 2.0
+    np.testing.assert_array_equal(matrix[4], 0.0)
