@@ -75,7 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/shapes/train.npz"))
     parser.add_argument("--num-shapes", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--losses", nargs="+", choices=("ours", "paper"), default=["ours", "paper"])
     arguments = parser.parse_args()

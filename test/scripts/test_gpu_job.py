@@ -50,7 +50,8 @@ def test_the_job_trains_measures_and_brings_the_weights_back_in_time(packed, tmp
     (blocked / "sitecustomize.py").write_text(
         f"""
 import sys, zipimport
-sys.modules["yaml"] = sys.modules["tensorboard"] = sys.modules["typer"] = None
+for absent in ("yaml", "tensorboard", "typer", "h5py", "trimesh", "open3d", "small_gicp", "matplotlib"):
+    sys.modules[absent] = None
 
 class OnlyZippedRoma:
     def find_spec(name, path=None, target=None):
@@ -64,14 +65,14 @@ sys.meta_path.insert(0, OnlyZippedRoma)
 """
     )
     command = [sys.executable, ROOT / "scripts" / "gpu_job.py", "--data", packed, "--out", tmp_path / "out"]
-    command += ["--weights", packed / "start.safetensors", "--max-minutes", "3", "--device", "cpu"]
+    command += ["--weights", packed / "start.safetensors", "--max-minutes", "6", "--device", "cpu"]
     command += ["--scenes", "2", "--pairs", "4", "--batch-size", "4"]
     environment = os.environ | {"PYTHONPATH": str(blocked)}
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=250, env=environment)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, env=environment)
     assert result.returncode == 0, result.stderr[-3000:]
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert (report["device"], report["steps"], report["skipped"]) == ("cpu", 3, 0)
-    assert report["minutes"] < 3.0
+    assert report["minutes"] < 6.0
     assert set(report["validation"]) == {"objects", "scans"}
     for when in ("before", "after"):
         assert report[when]["pairs"] == 4 and 0.0 <= report[when]["mae_r_deg"] <= 180.0
