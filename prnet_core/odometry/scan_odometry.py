@@ -31,6 +31,8 @@ class ScanOdometry:
         self._voxel_size = 0.0
         self._stamp: float | None = None
         self._pose_stamp = 0.0
+        self._lost_scans = 0
+        self._usual_quality = 0.0
         self._pose = np.eye(4)
         self._twist = np.zeros(6)
         self._covariance = np.eye(6) * FIRST_VARIANCE
@@ -60,7 +62,7 @@ class ScanOdometry:
         predicted = self._predict(stamp)
         source = self.registration.prepare(points, self._voxel_size)
         result = self._register(source, self._keyframes.newest, predicted)
-        if not result.usable:
+        if not result.usable or self._is_doubtful(result):
             return self._relocate(points, source, stamp, predicted, result)
         return self._follow(points, stamp, self._keyframes.newest, result)
 
@@ -92,6 +94,11 @@ class ScanOdometry:
             source, target, se3.invert(frame.T_odom_sensor) @ predicted
         )
 
+    def _is_doubtful(self, result: RegistrationResult) -> bool:
+        """A weak result is no place to go on from when it is not where predicted, or suddenly much worse."""
+        worse = result.quality < self.config.doubtful_quality * self._usual_quality
+        return result.status == "weak" and (result.start != "guess" or worse)
+
     def _follow(
         self, points: np.ndarray, stamp: float, frame: KeyFrame, result: RegistrationResult
     ) -> OdometryUpdate:
@@ -101,7 +108,9 @@ class ScanOdometry:
             frame.T_odom_sensor, frame.covariance, result.T_target_source, result.covariance
         )
         self._twist = se3.log(motion) / (stamp - self._pose_stamp)
-        self._pose, self._pose_stamp = pose, stamp
+        self._pose, self._pose_stamp, self._lost_scans = pose, stamp, 0
+        if result.status == "accepted":
+            self._usual_quality += 0.2 * (result.quality - self._usual_quality)
         if self._is_keyframe(points, result):
             self._keyframes.add(points, pose, self._covariance)
         return self._answer(result.status, result.reason, stamp, motion, result)
@@ -128,15 +137,26 @@ class ScanOdometry:
         predicted: np.ndarray,
         failure: RegistrationResult,
     ) -> OdometryUpdate:
-        """Lost: try older key frames one by one, without a guess; when none fits, the scan is rejected."""
-        candidates = self._keyframes.older(predicted[:3, 3]) if len(source) else []
-        for frame in candidates[: self.config.relocation_attempts]:
+        """Lost: try older key frames without a guess, others with each scan; when none fits, reject the scan."""
+        for frame in self._frames_to_try(predicted[:3, 3]) if len(source) else []:
             target = self.registration.prepare(frame.points, self._voxel_size)
             result = self.registration.register_prepared(source, target)
             if result.status == "accepted":
                 self._keyframes.restart_from(frame)
                 return self._follow(points, stamp, frame, result)
-        return self._answer("rejected", failure.reason, stamp, registration=failure, pose=predicted)
+        self._lost_scans += 1
+        reason = (
+            failure.reason
+            if failure.status == "rejected"
+            else f"doubtful after the scans before: {failure.reason}"
+        )
+        return self._answer("rejected", reason, stamp, registration=failure, pose=predicted)
+
+    def _frames_to_try(self, near: np.ndarray) -> list[KeyFrame]:
+        """The next older key frames in turn, those nearest to the predicted position (3,) first."""
+        older, count = self._keyframes.older(near), self.config.relocation_attempts
+        first = self._lost_scans * count % max(1, len(older))
+        return (older[first:] + older[:first])[:count]
 
     def _answer(
         self,

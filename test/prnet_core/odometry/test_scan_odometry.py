@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.odometry import ScanOdometry
+from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.registration import Registration
 
 
@@ -100,3 +100,98 @@ def test_an_empty_first_scan_does_not_start_the_trajectory():
 def test_a_stamp_must_be_finite(stamp):
     with pytest.raises(ValueError, match="stamp"):
         ScanOdometry(Registration(None)).register_scan(scan(0)[0], stamp)
+
+
+def forest(rng):
+    """Boxes and posts of many sizes along 30 m of floor: every place looks different."""
+    layout = np.random.default_rng(42)
+    parts = [np.c_[rng.uniform(-6, 36, 6000), rng.uniform(-6, 6, 6000), np.zeros(6000)]]
+    for x, y in zip(layout.uniform(-6, 36, 60), layout.uniform(-6, 6, 60), strict=True):
+        size = layout.uniform(0.2, 1.5, 3)
+        box = rng.uniform(-0.5, 0.5, (300, 3))
+        face = rng.integers(3, size=300)
+        box[np.arange(300), face] = np.sign(box[np.arange(300), face]) * 0.5
+        parts.append(box * size + [x, y, size[2] / 2])
+    return np.vstack(parts)
+
+
+def forest_scan(x, yaw, seed):
+    """What is within 6 m of (x, 0), turned by yaw; and the true pose."""
+    pose = se3.make_transform(se3.rotation_exp(np.array([0, 0, yaw])), np.array([x, 0.0, 0.5]))
+    points = se3.apply(se3.invert(pose), forest(np.random.default_rng(seed)))
+    return points[np.linalg.norm(points, axis=1) < 6.0], pose
+
+
+def test_kidnapped_back_to_an_old_key_frame_it_finds_itself_again():
+    odometry = ScanOdometry(Registration(None))
+    _, start = forest_scan(0.0, 0.0, 0)
+    for i in range(15):
+        points, truth = forest_scan(1.0 * i, 0.0, i)
+        update = odometry.register_scan(points, float(i))
+        assert update.status in ("first", "accepted"), update.reason
+    for i in range(15, 21):
+        points, truth = forest_scan(0.5, 2.0, i)
+        update = odometry.register_scan(points, float(i))
+        if update.status == "accepted":
+            break
+        assert update.status == "rejected"
+    error = se3.invert(se3.invert(start) @ truth) @ update.T_odom_sensor
+    assert np.linalg.norm(error[:3, 3]) < 0.2
+    points, truth = forest_scan(1.0, 2.0, 100)
+    update = odometry.register_scan(points, 22.0)
+    assert update.status == "accepted", update.reason
+    error = se3.invert(se3.invert(start) @ truth) @ update.T_odom_sensor
+    assert np.linalg.norm(error[:3, 3]) < 0.2
+
+
+def test_a_rejected_scan_leaves_pose_and_target_as_they_were():
+    odometry = ScanOdometry(Registration(None))
+    odometry.register_scan(scan(0)[0], 0.0)
+    before = odometry.register_scan(scan(1)[0], 0.1)
+    rubbish = np.random.default_rng(7).normal(size=(4000, 3)) * 5.0
+    lost = odometry.register_scan(rubbish, 0.2)
+    assert lost.status == "rejected", lost.reason
+    points, truth = scan(2)
+    found = odometry.register_scan(points, 0.3)
+    assert found.status == "accepted"
+    np.testing.assert_allclose(found.T_previous_sensor, se3.invert(before.T_odom_sensor) @ truth, atol=0.03)
+
+
+def test_a_scan_with_times_is_deskewed():
+    """A sensor that turns while it scans: with the points' times the pose is right, without it is not."""
+    twist = np.array([2.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+
+    def skewed(index):
+        points = world(np.random.default_rng(index))
+        rng = np.random.default_rng(100 + index)
+        times = rng.uniform(-0.1, 0.0, len(points))
+        poses = [se3.exp(twist * (0.1 * index + t)) for t in np.linspace(-0.1, 0.0, 21)]
+        bins = np.rint((times + 0.1) * 200).astype(int)
+        seen = np.empty_like(points)
+        for number, pose in enumerate(poses):
+            seen[bins == number] = se3.apply(se3.invert(pose), points[bins == number])
+        return seen, times, se3.exp(twist * 0.1 * index)
+
+    errors, residuals = {}, {}
+    for use_times in (True, False):
+        odometry = ScanOdometry(Registration(None))
+        for i in range(6):
+            points, times, truth = skewed(i)
+            update = odometry.register_scan(points, 0.1 * i, times if use_times else None)
+            if i == 2:
+                start, start_truth = update.T_odom_sensor, truth
+        error = se3.invert(se3.invert(start_truth) @ truth) @ (se3.invert(start) @ update.T_odom_sensor)
+        errors[use_times] = np.linalg.norm(error[:3, 3])
+        residuals[use_times] = update.registration.residual
+    assert errors[True] < 0.05
+    assert residuals[True] < 0.8 * residuals[False]
+
+
+@pytest.mark.parametrize("target", ["previous", "keyframe", "map"])
+def test_every_target_follows_the_motion(target):
+    odometry = ScanOdometry(Registration(None), OdometryConfig(target=target))
+    for i in range(6):
+        points, truth = scan(i)
+        update = odometry.register_scan(points, 0.1 * i)
+    assert update.status == "accepted"
+    assert np.linalg.norm((se3.invert(truth) @ update.T_odom_sensor)[:3, 3]) < 0.02
