@@ -12,8 +12,8 @@ class FineTuneConfig:
     epochs: int = 10
     learning_rate: float = 1e-4
     batch_size: int = 8
-    num_points: int = 512
-    """Points of each cloud, as the registration shows them to the network."""
+    num_points: int = 384
+    """Points of each cloud: as in the training, half of what the registration shows, a third of its work."""
     warmup_steps: int = 10
     clip: float = 1.0
     """Largest gradient norm."""
@@ -33,13 +33,15 @@ class FineTuneConfig:
 
     known_motion_share: float = 0.5
     """Of a scan's examples, where motions to other scans are known: pairs of two real scans."""
-    max_angle_deg: float = 90.0
+    max_angle_deg: float = 180.0
     """Pairs of one scan are turned about any axis by up to this."""
     near_share: float = 0.35
     near_deg: float = 30.0
     """This share of them by no more than this, as after a first pass."""
     min_keep: float = 0.5
     """A crop leaves between this share of a scan and all of it."""
+    hidden_share: float = 0.6
+    """So often what a camera on the side of the crop would not see is left out as well: as between real views."""
     min_overlap: float = 0.25
     """Smallest share of the source with a true match."""
     seed: int = 0

@@ -12,6 +12,7 @@ from prnet_core.data.pairs import PairBatch
 from prnet_core.data.random_rotations import about_any_axis, any_rotation
 from prnet_core.data.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
 from prnet_core.data.view import View
+from prnet_core.data.visibility import visible_points
 from prnet_core.geometry import se3
 
 from .config import FineTuneConfig
@@ -20,6 +21,8 @@ MAX_POINTS = 16_384
 """More points of a scan than this are not needed to draw pairs from."""
 MIN_POINTS = 100
 ATTEMPTS = 20
+CAMERA_DISTANCE, CAMERA_CELL = (2.5, 8.0), 0.05
+"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan."""
 
 
 class FineTuneError(ValueError):
@@ -86,7 +89,7 @@ class ScanExamples:
         points = self.scans[scan]
         for _ in range(ATTEMPTS):
             halves = _split(points, self.config.num_points, rng)
-            views = [View(self._crop(half, rng), np.eye(4)) for half in halves]
+            views = [View(self._part(half, rng), np.eye(4)) for half in halves]
             pair = self._make(*views, self._turn(rng), np.eye(3), rng)
             if _overlap(pair) >= self.config.min_overlap:
                 return pair
@@ -100,10 +103,16 @@ class ScanExamples:
         near = rng.random() < config.near_share
         return about_any_axis(rng, np.radians(config.near_deg if near else config.max_angle_deg))
 
-    def _crop(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _part(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """What would be seen from elsewhere: the points not hidden from a random side, or those nearest to it."""
+        side = any_rotation(rng)[:, 2]
+        if rng.random() < self.config.hidden_share:
+            centred = points - points.mean(axis=0)
+            radius = np.quantile(np.linalg.norm(centred, axis=1), 0.9)
+            distance = radius * rng.uniform(*CAMERA_DISTANCE)
+            points = points[visible_points(centred, distance * side, CAMERA_CELL * radius)]
         keep = max(round(rng.uniform(self.config.min_keep, 1.0) * len(points)), 1)
-        along = points @ any_rotation(rng)[:, 2]
-        return points[np.argpartition(-along, keep - 1)[:keep]]
+        return points[np.argpartition(-(points @ side), keep - 1)[:keep]]
 
 
 def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:

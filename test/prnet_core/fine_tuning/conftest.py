@@ -44,7 +44,7 @@ def quick_config():
     """Seconds on one core, far from the paper's numbers."""
     return FineTuneConfig(
         examples_per_scan=40, epochs=3, learning_rate=2e-3, batch_size=8, num_points=96, max_seconds=None,
-        held_out_pairs=24, max_angle_deg=45.0, patience=8,
+        held_out_pairs=24, max_angle_deg=45.0, hidden_share=0.0, patience=8,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def improved(tiny_network, room_scans):
     """The report of a run that finds better weights, its progress, and the weights before."""
     config = FineTuneConfig(
         examples_per_scan=40, epochs=3, learning_rate=2e-3, num_points=96, max_seconds=None, held_out_pairs=24,
-        max_angle_deg=45.0, patience=8,
+        max_angle_deg=45.0, hidden_share=0.0, patience=8,
     )  # fmt: skip
     scans, motions = room_scans
     before = {name: value.clone() for name, value in tiny_network.state_dict().items()}
