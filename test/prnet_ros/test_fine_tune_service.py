@@ -127,7 +127,8 @@ def test_a_replayed_bag_loses_no_scan(robot, tiny_weights, tmp_path):
 def test_new_weights_serve_are_saved_and_loaded(robot, tiny_weights, tmp_path):
     saved = tmp_path / "folder" / "tuned.safetensors"
     robot.start_node(
-        weights=tiny_weights, fine_tune__learning_rate=3e-3, fine_tune__examples_per_scan=10, fine_tune__epochs=3,
+        weights=tiny_weights, fine_tune__learning_rate=3e-3, fine_tune__examples_per_scan=12, fine_tune__epochs=4,
+        fine_tune__min_gain=0.0,
         fine_tune__save_to=saved,
     )  # fmt: skip
     service = FineTuning(robot)
