@@ -121,9 +121,9 @@ def only_the_guess() -> RegistrationConfig:
     """Every guess is strong enough: no other start is ever tried, nothing is rejected."""
     return replace(
         RegistrationConfig(),
-        strong_quality=0.0,
-        min_quality_weak=0.0,
-        min_quality_accepted=0.0,
+        strong_score=-1e9,
+        min_confidence_weak=0.0,
+        min_confidence_accepted=0.0,
         min_inliers=0,
     )
 

@@ -34,7 +34,7 @@ from prnet_core.registration.search import Candidate, Search
 CONFIG = RegistrationConfig()
 STUCK_DEG = (25.0, 90.0, 180.0)
 STATUSES = ("accepted", "weak", "rejected")
-THRESHOLDS = (0.2, 0.24, 0.28, 0.32, 0.35, 0.38, 0.42, 0.46, 0.5)
+THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.88, 0.92, 0.95, 0.98, 0.99)
 
 
 def groups() -> Iterator[tuple[str, Iterator[Pair]]]:
@@ -80,7 +80,7 @@ def collect() -> list[dict]:
                         "right": pair.is_right(motion),
                         "status": status,
                         "reason": reason,
-                        "quality": candidate.evidence.quality,
+                        "score": candidate.evidence.score,
                         "inlier_ratio": candidate.evidence.inlier_ratio,
                         "residual": candidate.evidence.residual,
                         "errors": None if pair.T_target_source is None else pair.errors(motion),
@@ -102,9 +102,10 @@ def to_markdown(rows: list[dict], command: str) -> str:
         f"`{command}`",
         "",
         "Each motion is right or wrong by the truth (5 degrees and 1 cm for the bunny, 2 degrees and 0.3 m else). The",
-        f"quality is sqrt(overlap of the source x overlap of the target) (1 - 2 residual in voxels). Accepted from "
-        f"{CONFIG.min_quality_accepted}, weak from {CONFIG.min_quality_weak}, and never accepted when a direction of "
-        "motion is free.",
+        "confidence is the logistic function of 1.7 + 11.2 overlap - 34.4 residual: the geometric mean of the overlaps",
+        "both ways, the rms distance of the inliers to the target's planes in voxels; fitted to such motions.",
+        f"Accepted from {CONFIG.min_confidence_accepted}, weak from {CONFIG.min_confidence_weak}, and only weak when",
+        "the scene leaves a direction of motion free.",
         "",
         "| group | right: accepted | weak | rejected | wrong: accepted | weak | rejected |",
         "|---|---|---|---|---|---|---|",
@@ -115,12 +116,12 @@ def to_markdown(rows: list[dict], command: str) -> str:
         parts = [[row for row in chosen if row["right"] == right] for right in (True, False)]
         cells = [share(part, status) for part in parts for status in STATUSES]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "Precision and recall of the threshold on the quality, over all motions:", ""]
-    lines += ["| quality from | precision | recall | wrong let through |", "|---|---|---|---|"]
-    quality = np.array([row["quality"] for row in rows])
+    lines += ["", "Precision and recall of a threshold on the confidence, over all motions:", ""]
+    lines += ["| confidence from | precision | recall | wrong let through |", "|---|---|---|---|"]
+    confidence = np.array([1.0 / (1.0 + np.exp(-row["score"])) for row in rows])
     right = np.array([row["right"] for row in rows])
     for threshold in THRESHOLDS:
-        passed = quality >= threshold
+        passed = confidence >= threshold
         lines.append(
             f"| {threshold} | {np.mean(right[passed]):.3f} | {np.mean(passed[right]):.3f} "
             f"| {np.mean(passed[~right]):.3f} |"

@@ -21,7 +21,7 @@ class OdometryConfig:
 
     deskew: bool = True  # undo the motion within a scan when its points have times
     max_prediction: float = 3.0  # seconds that the last velocity is trusted; after that: standing still
-    doubtful_quality: float = 0.6  # of the usual quality: a weak result below it counts as lost
+    doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
     reset_jump: float = 1.0  # seconds back in time that are a reset; less is a late scan, ignored
     remembered_keyframes: int = 40  # key frames kept for finding oneself again
     relocation_attempts: int = 3  # of them tried with each scan while lost

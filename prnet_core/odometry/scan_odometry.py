@@ -32,7 +32,7 @@ class ScanOdometry:
         self._stamp: float | None = None
         self._pose_stamp = 0.0
         self._lost_scans = 0
-        self._usual_quality = 0.0
+        self._usual_overlap = 0.0
         self._pose = np.eye(4)
         self._twist = np.zeros(6)
         self._covariance = np.eye(6) * FIRST_VARIANCE
@@ -96,7 +96,7 @@ class ScanOdometry:
 
     def _is_doubtful(self, result: RegistrationResult) -> bool:
         """A weak result is no place to go on from when it is not where predicted, or suddenly much worse."""
-        worse = result.quality < self.config.doubtful_quality * self._usual_quality
+        worse = result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
         return result.status == "weak" and (result.start != "guess" or worse)
 
     def _follow(
@@ -110,7 +110,7 @@ class ScanOdometry:
         self._twist = se3.log(motion) / (stamp - self._pose_stamp)
         self._pose, self._pose_stamp, self._lost_scans = pose, stamp, 0
         if result.status == "accepted":
-            self._usual_quality += 0.2 * (result.quality - self._usual_quality)
+            self._usual_overlap += 0.2 * (result.overlap_source - self._usual_overlap)
         if self._is_keyframe(points, result):
             self._keyframes.add(points, pose, self._covariance)
         return self._answer(result.status, result.reason, stamp, motion, result)

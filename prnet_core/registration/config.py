@@ -40,9 +40,10 @@ class RegistrationConfig:
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
-    strong_quality: float = 0.55  # no further starts are tried from here
-    min_quality_accepted: float = 0.35  # calibrated with the next: docs/results/registration_judgement.md
-    min_quality_weak: float = 0.28
+    strong_score: float = 4.5  # no further starts are tried from here
+    better_score: float = 0.3  # by which a later start must beat an earlier one
+    min_confidence_accepted: float = 0.88  # calibrated with the next: docs/results/registration_judgement.md
+    min_confidence_weak: float = 0.5
     min_inliers: int = 50
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results

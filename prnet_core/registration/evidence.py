@@ -34,9 +34,18 @@ class Evidence:
     information: np.ndarray
 
     @property
-    def quality(self) -> float:
-        """0 to 1: the geometric mean of both overlaps, times 1 - 2 residual (0 for points scattered in a voxel)."""
-        return float(np.sqrt(self.overlap_source * self.overlap_target) * max(0.0, 1.0 - 2.0 * self.residual))
+    def score(self) -> float:
+        """Log odds that the motion is right, by a logistic fit to labelled motions of real scans.
+
+        See docs/results/registration_judgement.md.
+        """
+        overlap = np.sqrt(self.overlap_source * self.overlap_target)
+        return float(1.7 + 11.2 * overlap - 34.4 * min(self.residual, 1.0))
+
+    @property
+    def confidence(self) -> float:
+        """Probability, 0 to 1, that the motion is right: the logistic function of the score."""
+        return float(1.0 / (1.0 + np.exp(-self.score)))
 
     @property
     def degeneracy(self) -> float:

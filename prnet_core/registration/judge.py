@@ -14,16 +14,16 @@ def judge(evidence: Evidence, config: RegistrationConfig) -> tuple[str, str]:
     )
     if evidence.num_inliers < config.min_inliers:
         return REJECTED, f"only {evidence.num_inliers} points agree, {config.min_inliers} are needed"
-    if evidence.quality < config.min_quality_weak:
+    if evidence.confidence < config.min_confidence_weak:
         return REJECTED, f"the clouds agree too little: {found}"
     free = free_direction(evidence, config)
     if free is not None:
         return WEAK, f"the scene does not hold {free}: {found}"
-    if evidence.quality < config.min_quality_accepted:
+    if evidence.confidence < config.min_confidence_accepted:
         return WEAK, f"the clouds agree little: {found}"
     return ACCEPTED, found
 
 
 def is_strong(evidence: Evidence, config: RegistrationConfig) -> bool:
     """True when no other start needs to be tried."""
-    return evidence.quality >= config.strong_quality and evidence.num_inliers >= config.min_inliers
+    return evidence.score >= config.strong_score and evidence.num_inliers >= config.min_inliers

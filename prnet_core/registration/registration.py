@@ -79,7 +79,7 @@ class Registration:
             status=status,
             reason=reason,
             inlier_ratio=evidence.inlier_ratio,
-            quality=evidence.quality,
+            confidence=evidence.confidence,
             residual=evidence.residual * source.voxel_size,
             overlap_source=evidence.overlap_source,
             overlap_target=evidence.overlap_target,

@@ -17,7 +17,7 @@ class RegistrationResult:
 
     T_target_source: (4, 4) float64, takes points of the source into the target's frame. With status 'rejected'
         it is the best that was found (the guess or identity when nothing was) and must not be used.
-    quality: 0 to 1, overlap times fit, what the status is decided by.
+    confidence: probability, 0 to 1, that the motion is right, by overlap and fit: what the status goes by.
     covariance: (6, 6), x y z rx ry rz, of a small motion applied in the target's frame.
     degeneracy: smallest eigenvalue of the information matrix, a point, in units of the cloud's own radius: 0 when
         one direction of motion is free (a corridor), 0.33 when all are held alike.
@@ -29,7 +29,7 @@ class RegistrationResult:
     status: str
     reason: str
     inlier_ratio: float = 0.0
-    quality: float = 0.0
+    confidence: float = 0.0
     residual: float = float("inf")
     overlap_source: float = 0.0
     overlap_target: float = 0.0

@@ -53,7 +53,7 @@ class Search:
             if not starts:
                 continue
             candidate = self.refine(starts)
-            if best is None or candidate.evidence.quality > best.evidence.quality:
+            if best is None or candidate.evidence.score > best.evidence.score + self.config.better_score:
                 best = candidate
             if is_strong(best.evidence, self.config):
                 break

