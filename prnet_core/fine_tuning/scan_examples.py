@@ -21,8 +21,8 @@ MAX_POINTS = 16_384
 """More points of a scan than this are not needed to draw pairs from."""
 MIN_POINTS = 100
 ATTEMPTS = 20
-CAMERA_DISTANCE, CAMERA_CELL = (2.5, 8.0), 0.05
-"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan."""
+IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
+"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan; farther points they do not see."""
 
 
 class FineTuneError(ValueError):
@@ -108,9 +108,10 @@ class ScanExamples:
         side = any_rotation(rng)[:, 2]
         if rng.random() < self.config.hidden_share:
             centred = points - points.mean(axis=0)
-            radius = np.quantile(np.linalg.norm(centred, axis=1), 0.9)
-            distance = radius * rng.uniform(*CAMERA_DISTANCE)
-            points = points[visible_points(centred, distance * side, CAMERA_CELL * radius)]
+            norms = np.linalg.norm(centred, axis=1)
+            near = norms < IN_VIEW * np.quantile(norms, 0.9)
+            centred = centred[near] / np.quantile(norms, 0.9)
+            points = points[near][visible_points(centred, rng.uniform(*CAMERA_DISTANCE) * side, CAMERA_CELL)]
         keep = max(round(rng.uniform(self.config.min_keep, 1.0) * len(points)), 1)
         return points[np.argpartition(-(points @ side), keep - 1)[:keep]]
 

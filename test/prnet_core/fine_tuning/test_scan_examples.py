@@ -60,6 +60,15 @@ def test_hidden_points_are_left_out_of_a_part(room_scans):
     assert np.quantile(part @ towards, 0.05) > 0.0
 
 
+def test_far_returns_cost_no_memory(room_scans):
+    """The image of the camera that hides points is as large as its view, not as the scan."""
+    scan = room_scans[0][0].copy()
+    scan[:20] *= 1e7
+    examples = ScanExamples([scan], [], replace(CONFIG, hidden_share=1.0), augment=False)
+    rng = np.random.default_rng(0)
+    assert all(50 < len(examples._part(scan, rng)) < len(scan) for _ in range(10))
+
+
 def test_pairs_of_two_scans_follow_the_known_motion(room_scans):
     scans, motions = room_scans
     examples = ScanExamples(scans, motions, CONFIG, augment=False)
