@@ -14,21 +14,27 @@ SOURCE, TARGET = "#e4572e", "#2e86ab"
 
 
 def draw_pairs(pairs: list[tuple[Pair, np.ndarray, np.ndarray]], path: Path) -> None:
-    """One row a pair: as it came, and moved by the first and by the second motion (4, 4)."""
-    figure = Figure(figsize=(8.4, 2.7 * len(pairs)), layout="constrained")
+    """Two pairs a row, each as it came, and moved by the first and by the second motion (4, 4)."""
+    rows = -(-len(pairs) // 2)
+    figure = Figure(figsize=(15.0, 2.35 * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    plots = figure.subplots(len(pairs), 3, squeeze=False)
-    titles = ("input", "network alone, before", "network alone, after")
-    for (pair, *motions), line in zip(pairs, plots, strict=True):
+    plots = figure.subplots(rows, 6, squeeze=False).reshape(-1, 3)
+    for (pair, before, after), line in zip(pairs, plots, strict=False):
         target, source = _share(pair.target), _share(pair.source)
         view = np.linalg.svd(target - target.mean(axis=0), full_matrices=False)[2]
-        for plot, title, T in zip(line, titles, (np.eye(4), *motions), strict=True):
-            clouds = ((target, TARGET), (se3.apply(T, source), SOURCE))
-            _draw(plot, clouds, view)
-            error = "" if T is motions[0] or T is motions[1] else pair.name.removeprefix("bunny ")
-            plot.set_title(error or f"{title}: {pair.errors(T)[0]:.1f} deg", fontsize=9)
-        line[0].set_ylabel(titles[0], fontsize=9)
-    figure.savefig(path, dpi=110)
+        titles = (
+            f"{pair.name.removeprefix('bunny ')}: input",
+            f"before: {pair.errors(before)[0]:.1f} deg",
+            f"after: {pair.errors(after)[0]:.1f} deg",
+        )
+        for plot, title, T in zip(line, titles, (np.eye(4), before, after), strict=True):
+            _draw(plot, ((target, TARGET), (se3.apply(T, source), SOURCE)), view)
+            plot.set_title(title, fontsize=10)
+    for line in plots[len(pairs) :]:
+        for plot in line:
+            plot.axis("off")
+    figure.suptitle("Bunny range scans, the network alone before and after fine-tuning (blue target, red source)")
+    figure.savefig(path, dpi=90)
 
 
 def _draw(plot, clouds, view: np.ndarray) -> None:

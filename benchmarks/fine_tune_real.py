@@ -11,6 +11,8 @@ Beside OUT.json come OUT.md and, for the bunny, the figure OUT.png.
 """
 
 import argparse
+import shlex
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,6 @@ from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
 from prnet_core.data.normalise import PairNormalisation, normalise_pair, thin_pair
 from prnet_core.data.recent_scans import RecentScan
 from prnet_core.data.scan_folders import ScanFolder
-from prnet_core.evaluation.command import command_line
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, ScanMotion, fine_tune
 from prnet_core.fine_tuning.held_out import BASIN_DEG, BASIN_UNIT, CAP_DEG, in_basin
@@ -167,7 +168,7 @@ def main() -> None:
         rows += [row(f"{name}, before", before[name]), row(f"{name}, after", after[name])]
     table = Table(
         title=f"Fine-tuning on real scans: {arguments.experiment}, the network alone on pairs of different scans",
-        command=command_line(),
+        command=shlex.join(["python", "benchmarks/fine_tune_real.py", *sys.argv[1:]]),
         rows=rows,
         columns=COLUMNS,
         settings={"threads": arguments.threads, "cpu_seconds": round(cpu_seconds), "report": report.to_dict()},
