@@ -8,6 +8,11 @@ import small_gicp
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import RegistrationError
 
+MAX_COORDINATE = (
+    1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
+)
+MAX_VOXELS_AWAY = 1_000_000  # small_gicp's voxel index has 21 bits
+
 
 @dataclass(frozen=True)
 class Level:
@@ -32,7 +37,7 @@ class PreparedCloud:
 
 
 def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
-    """Finite points of an (N, 3) or (N, >3) array within the range, as float64 (M, 3).
+    """Points with real coordinates of an (N, 3) or (N, >3) array within the range, as float64 (M, 3).
 
     Raises RegistrationError when the array is not two-dimensional with at least three columns.
     """
@@ -40,7 +45,8 @@ def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     if points.ndim != 2 or points.shape[1] < 3:
         raise RegistrationError(f"points must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64)
-    points = points[np.isfinite(points).all(axis=1)]
+    with np.errstate(invalid="ignore"):
+        points = points[(np.abs(points) < MAX_COORDINATE).all(axis=1)]
     if config.min_range > 0.0 or np.isfinite(config.max_range):
         distance = np.linalg.norm(points, axis=1)
         points = points[(distance >= config.min_range) & (distance <= config.max_range)]
@@ -88,9 +94,9 @@ def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationCon
     if len(points) == 0 or voxel_size == 0.0:
         nothing = np.zeros((0, 3))
         return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None)
-    centre = points.mean(axis=0)
+    centre = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
     scaled = (points - centre) / voxel_size
-    scaled = scaled[np.abs(scaled).max(axis=1) < 1_000_000]  # small_gicp's voxel index has 21 bits
+    scaled = scaled[np.abs(scaled).max(axis=1) < MAX_VOXELS_AWAY]
     cloud, tree = small_gicp.preprocess_points(
         scaled,
         downsampling_resolution=1.0,

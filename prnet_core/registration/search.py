@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.evidence import Evidence, count_close, gather_evidence
@@ -63,7 +64,8 @@ class Search:
         """Starts in the order in which they pay: the guess; the network and the plain ones; the dear ones."""
         if guess is not None:
             yield [("guess", guess)]
-        plain = [("identity", identity), ("centroid", np.eye(4))]
+        shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
+        plain = [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
         yield self._ask_network(range(1), 1) + plain
         with self._timed("features"):
             motions = feature_motions(self.source, self.target, self.config)

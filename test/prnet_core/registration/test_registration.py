@@ -101,3 +101,44 @@ def test_two_calls_give_the_same_bits(pair):
     registration = Registration(None, RegistrationConfig())
     first, second = registration.register(source, target), registration.register(source, target)
     np.testing.assert_array_equal(first.T_target_source, second.T_target_source)
+
+
+def test_far_outliers_and_values_that_mean_nothing_do_not_matter(pair):
+    source, target, truth = pair
+    dirty = np.vstack([source, [[1e9, 0, 0]], np.full((20, 3), np.finfo(np.float32).max)])
+    result = Registration(None).register(dirty, target)
+    assert result.status == "accepted", result.reason
+    assert_close(result, truth)
+
+
+DEGENERATE = {
+    "line": np.outer(np.linspace(-1, 1, 200), [1.0, 2.0, 3.0]),
+    "three points": np.repeat(np.eye(3), 50, axis=0),
+    "grid": np.stack(np.meshgrid(*[np.arange(4.0)] * 3), axis=-1).reshape(-1, 3),
+    "few": np.random.default_rng(1).normal(size=(31, 3)),
+    "tiny": 1e-9 * np.random.default_rng(2).normal(size=(200, 3)),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_clouds_give_a_rigid_motion_and_a_status(pair, name):
+    cloud = DEGENERATE[name]
+    for source, target in ((cloud, pair[1]), (pair[1], cloud), (cloud, cloud)):
+        result = Registration(None).register(source, target)
+        assert result.status in ("accepted", "weak", "rejected")
+        assert result.reason
+        rotation = result.T_target_source[:3, :3]
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-9)
+        assert np.linalg.det(rotation) == pytest.approx(1.0)
+        assert np.isfinite(result.covariance).all()
+
+
+def test_a_mirrored_target_is_never_met_by_a_mirror(pair):
+    source, target, _ = pair
+    result = Registration(None).register(source, target * [1.0, 1.0, -1.0])
+    assert np.linalg.det(result.T_target_source[:3, :3]) == pytest.approx(1.0)
+
+
+def test_clouds_of_different_size_register(pair):
+    source, target, truth = pair
+    assert_close(Registration(None).register(source[::3], target), truth, metres=0.03, degrees=0.5)
