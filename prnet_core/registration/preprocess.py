@@ -11,7 +11,7 @@ from prnet_core.registration.result import RegistrationError
 MAX_COORDINATE = (
     1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
 )
-MAX_VOXELS_AWAY = 1_000_000  # small_gicp's voxel index has 21 bits
+MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,14 @@ def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationCon
 
     Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
     """
+    if len(points) and voxel_size > 0.0:
+        middle = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
+        points = points[(np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)]
     if len(points) == 0 or voxel_size == 0.0:
         nothing = np.zeros((0, 3))
         return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None)
-    centre = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
+    centre = points.mean(axis=0)
     scaled = (points - centre) / voxel_size
-    scaled = scaled[np.abs(scaled).max(axis=1) < MAX_VOXELS_AWAY]
     cloud, tree = small_gicp.preprocess_points(
         scaled,
         downsampling_resolution=1.0,
