@@ -1,7 +1,6 @@
 """Evidence, judgement and covariance on scenes whose answer is known."""
 
 import numpy as np
-import pytest
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration, RegistrationConfig
