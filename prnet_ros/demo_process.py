@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-STOP_TIMEOUT = 10.0
+STOP_TIMEOUT = 60.0  # s; taking PyTorch down is a second of CPU, and a busy machine gives a tenth of one
 LOG_LINES = 15
 
 
