@@ -91,7 +91,7 @@ class Table:
 
 
 def describe_machine() -> dict:
-    """Processor, cores this process may use, threads of torch, GPU if torch sees one."""
+    """Processor, cores this process may use, how many processes want them, threads of torch, GPU if torch sees one."""
     import torch
 
     model = platform.processor() or platform.machine()
@@ -102,12 +102,16 @@ def describe_machine() -> dict:
         pass
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = {"cpu": model, "cores": cores, "torch": torch.__version__, "torch_threads": torch.get_num_threads()}
+    if hasattr(os, "getloadavg"):
+        machine["load_average"] = round(os.getloadavg()[0], 1)
     return machine | ({"gpu": torch.cuda.get_device_name(0)} if torch.cuda.is_available() else {})
 
 
 def machine_text(machine: dict) -> str:
     """One phrase of `describe_machine`."""
     threads = f"{machine['cores']} cores, {machine['torch_threads']} threads"
+    if machine.get("load_average", 0) > 1.5 * machine["cores"]:
+        threads += f", shared with other work (load {machine['load_average']}: times are too long)"
     return f"{machine['cpu']}, {threads}, torch {machine['torch']}, {machine.get('gpu', 'no GPU')}"
 
 
