@@ -24,6 +24,7 @@ from registration_data import (
     turned,
 )
 from registration_peers import prepare_pair
+from scipy.optimize import minimize
 
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
@@ -83,11 +84,53 @@ def collect() -> list[dict]:
                         "score": candidate.evidence.score,
                         "inlier_ratio": candidate.evidence.inlier_ratio,
                         "residual": candidate.evidence.residual,
+                        "overlap_source": candidate.evidence.overlap_source,
+                        "overlap_target": candidate.evidence.overlap_target,
                         "errors": None if pair.T_target_source is None else pair.errors(motion),
                     }
                 )
         print(group, len(rows), flush=True)
     return rows
+
+
+def fit(rows: list[dict]) -> np.ndarray:
+    """Logistic regression, right and wrong weighing the same: (constant, overlap, residual)."""
+    values, right = parts(rows), np.array([row["right"] for row in rows])
+    weight = np.where(right, 1.0 / right.sum(), 1.0 / (~right).sum())
+
+    def loss(coefficients: np.ndarray) -> float:
+        odds = values @ coefficients
+        return float(
+            weight @ np.logaddexp(0.0, np.where(right, -odds, odds)) + 1e-5 * coefficients @ coefficients
+        )
+
+    return minimize(loss, np.zeros(3)).x
+
+
+def parts(rows: list[dict]) -> np.ndarray:
+    """(N, 3): 1, geometric mean of the overlaps, residual."""
+    overlap = [np.sqrt(row["overlap_source"] * row["overlap_target"]) for row in rows]
+    residual = [min(row["residual"], 1.0) for row in rows]
+    return np.stack([np.ones(len(rows)), overlap, residual], axis=1)
+
+
+def held_out(rows: list[dict]) -> list[str]:
+    """For each group the thresholds applied to it with coefficients fitted to the other groups."""
+    lines = ["", "The same with the coefficients fitted to the other groups only:", ""]
+    lines += [
+        "| held out | constant, overlap, residual | right rejected | wrong accepted |",
+        "|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(row["group"] for row in rows):
+        coefficients = fit([row for row in rows if row["group"] != name])
+        chosen = [row for row in rows if row["group"] == name]
+        confidence = 1.0 / (1.0 + np.exp(-parts(chosen) @ coefficients))
+        right = np.array([row["right"] for row in chosen])
+        rejected = f"{np.sum(right & (confidence < CONFIG.min_confidence_weak))} of {right.sum()}"
+        accepted = f"{np.sum(~right & (confidence >= CONFIG.min_confidence_accepted))} of {(~right).sum()}"
+        text = ", ".join(f"{value:.1f}" for value in coefficients)
+        lines.append(f"| {name} | {text} | {rejected} | {accepted} |")
+    return lines
 
 
 def share(rows: list[dict], status: str) -> str:
@@ -126,6 +169,7 @@ def to_markdown(rows: list[dict], command: str) -> str:
             f"| {threshold} | {np.mean(right[passed]):.3f} | {np.mean(passed[right]):.3f} "
             f"| {np.mean(passed[~right]):.3f} |"
         )
+    lines += held_out(rows)
     wrong = [row for row in rows if not row["right"] and row["status"] == "accepted"]
     if wrong:
         lines += ["", "Wrong and accepted:", ""]
