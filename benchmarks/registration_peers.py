@@ -12,6 +12,7 @@ from prnet_core.registration.registration import from_voxels, to_voxels
 
 CONFIG = RegistrationConfig()
 FEATURE_POINTS = 1500
+KISS_MATCHER_VOXEL = 0.3
 
 
 def prepare_pair(source: np.ndarray, target: np.ndarray) -> tuple[PreparedCloud, PreparedCloud]:
@@ -83,13 +84,14 @@ def ransac_then_gicp(source: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def kiss_matcher_then_gicp(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """KISS-Matcher, then GICP."""
+    """KISS-Matcher, then GICP. It refuses voxels of millimetres: clouds are brought to its default voxel first."""
     import kiss_matcher
 
-    matcher = kiss_matcher.KISSMatcher(feature_voxel(source, target))
-    solution = matcher.estimate(source.astype(np.float32), target.astype(np.float32))
+    scale = KISS_MATCHER_VOXEL / feature_voxel(source, target)
+    matcher = kiss_matcher.KISSMatcher(KISS_MATCHER_VOXEL)
+    solution = matcher.estimate((scale * source).astype(np.float32), (scale * target).astype(np.float32))
     start = se3.make_transform(
-        se3.nearest_rotation(np.array(solution.rotation)), np.array(solution.translation).ravel()
+        se3.nearest_rotation(np.array(solution.rotation)), np.array(solution.translation).ravel() / scale
     )
     return refine(*prepare_pair(source, target), start)
 
