@@ -69,7 +69,7 @@ SPECS: dict[str, Spec] = {
     "fine_tune.learning_rate": Spec(1e-4, "Of Adam.", range=(1e-8, 1.0), settable=True),
     "fine_tune.max_seconds": Spec(300.0, "A run ends after this time.", range=(1.0, 86_400.0), settable=True),
     "fine_tune.min_gain": Spec(
-        0.02, "New weights must lower the held-out error by this share of it.", range=(0.0, 1.0), settable=True
+        0.05, "New weights must lower the held-out error by this share of it.", range=(0.0, 1.0), settable=True
     ),
     "fine_tune.save_to": Spec(
         "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True

@@ -28,7 +28,7 @@ class FineTuneConfig:
     """Spread over the run; the weights with the lowest held-out error are kept."""
     patience: int = 4
     """The run ends after so many judgements without a new lowest error."""
-    min_gain: float = 0.02
+    min_gain: float = 0.05
     """The held-out error must fall by this share of itself, or the old weights stay."""
 
     known_motion_share: float = 0.5

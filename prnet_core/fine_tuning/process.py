@@ -92,11 +92,11 @@ class FineTuneProcess:
         with open(folder / "errors", "w+b") as errors:
             with self._lock:
                 self.raise_if_cancelled()
-                # Its standard input is never written to: it closes when this process ends, however it ends.
+                # Its standard input is never written to: it closes when this process ends, however it ends. In a
+                # session of its own Linux would give it as much of the processor as all of this one's (autogroup).
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-m", "prnet_core.fine_tuning.process_main", str(folder)],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment,
-                    start_new_session=True, text=True,
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True,
                 )  # fmt: skip
             outcome = {}
             try:

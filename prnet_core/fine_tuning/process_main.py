@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 from dataclasses import asdict
@@ -19,6 +20,7 @@ NICENESS = 10
 def main() -> None:
     """Tune as the folder's request says."""
     folder = Path(sys.argv[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which decides
     os.nice(NICENESS)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
