@@ -1,5 +1,5 @@
 # make demo     the node on the embedded sample: a table and a picture.  BAG=path TOPIC=/points: on anyone's bag
-# make test     the whole test suite.  ARGS='-k tf': pytest's own arguments
+# make test     the whole test suite, two files at a time.  ARGS='-k tf': pytest's own arguments
 # make env      the environment alone (both above make it too)
 # make lint     ruff
 #
@@ -16,8 +16,8 @@ demo:
 	@bash scripts/in_env.sh prnet_demo $${BAG:+"$$BAG"} $${TOPIC:+--topic "$$TOPIC"}
 
 test:
-	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-2} ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST \
-	    bash scripts/in_env.sh python -m pytest -q --durations=15 $(ARGS)
+	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST \
+	    bash scripts/in_env.sh python -m pytest -q -n 2 --dist loadfile --durations=15 $(ARGS)
 
 env:
 	@bash scripts/setup_env.sh

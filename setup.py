@@ -19,7 +19,7 @@ EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
     "svm": ["scikit-learn"],
-    "test": ["hypothesis", "pytest>=6.2", "pytest-timeout", "ruff"],
+    "test": ["hypothesis", "pytest>=6.2", "pytest-timeout", "pytest-xdist", "ruff"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],
     "viz": ["open3d-cpu>=0.18; sys_platform == 'linux' and platform_machine == 'x86_64'"]
     + ["open3d>=0.18; sys_platform != 'linux' or platform_machine != 'x86_64'"],
