@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, distributed, nn
 
+from .precision import at_least_float32
+
 
 def num_processes() -> int:
     """How many processes share the batch; 1 outside a process group."""
@@ -52,7 +54,7 @@ class BatchNorm(nn.BatchNorm1d):
             return (x - self.running_mean) * scale + self.bias
         if not self.training or num_processes() == 1:
             return super().forward(x)
-        x = x.float()
+        x = at_least_float32(x)
         mean = sum_over_processes(x.sum(dim=0)) / count
         centred = x - mean
         variance = sum_over_processes(centred.square().sum(dim=0)) / count

@@ -38,7 +38,7 @@ def mean_terms(terms: dict[str, Tensor]) -> dict[str, Tensor]:
     terms = {name: value.detach() for name, value in terms.items()}
     if num_processes() == 1:
         return terms
-    values = torch.stack([value.float() for value in terms.values()])
+    values = torch.stack([value.double() for value in terms.values()])
     distributed.all_reduce(values)
     return dict(zip(terms, values / num_processes(), strict=True))
 

@@ -1,4 +1,8 @@
-"""Two gloo processes see together what one sees alone: losses to 1e-4, after rounding went through 24 steps of Adam."""
+"""Two gloo processes see together what one sees alone.
+
+Compared in float64: in float32 a rounding difference of 1e-7 now and then decides which point is matched, and from
+there two runs differ for a reason that is none.
+"""
 
 import json
 import subprocess
@@ -17,13 +21,25 @@ WORKER = """
 import json, sys
 from pathlib import Path
 import torch
+from prnet_core.data.pairs import PairBatch
 from prnet_core.model.processes import process_rank
 from prnet_core.training import Trainer, make_training_config
 from prnet_core.training.group import join_group
 
+
+def in_float64(draw):
+    def batch(step):
+        pairs = draw(step)
+        return PairBatch(pairs.source.double(), pairs.target.double(), pairs.T_target_source.double(), pairs.matches)
+
+    return batch
+
+
 torch.set_num_threads(1)
 values, folder = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
 trainer = Trainer(make_training_config(values), folder, join_group("cpu"))
+trainer.network.double()
+trainer.source.batch = in_float64(trainer.source.batch)
 curve = [{name: float(value) for name, value in trainer.step().items()} for _ in range(int(sys.argv[3]))]
 (folder / f"curve-{process_rank()}.json").write_text(json.dumps(curve))
 torch.save(trainer.network.state_dict(), folder / f"weights-{process_rank()}.pt")
@@ -39,7 +55,7 @@ def runs(tmp_path_factory, shapes_file) -> dict[str, Path]:
     tiny = module_from_spec(spec)
     spec.loader.exec_module(tiny)
     folder = tmp_path_factory.mktemp("processes")
-    values = {**tiny.RUN, "network": tiny.NETWORK, "shapes": str(shapes_file)}
+    values = {**tiny.RUN, "network": tiny.NETWORK, "shapes": str(shapes_file), "num_passes": 2}
     (folder / "values.json").write_text(json.dumps(values))
     (folder / "worker.py").write_text(WORKER)
     launchers = {
@@ -58,15 +74,16 @@ def test_two_processes_have_the_loss_curve_of_one(runs):
     two = json.loads((runs["two"] / "curve-0.json").read_text())
     assert len(one) == STEPS and set(one[0]) == {"total", "motion", "cycle", "global_feature", "matching", "gradient"}
     for step, (alone, together) in enumerate(zip(one, two)):
-        norms = together.pop("gradient"), alone.pop("gradient")
-        assert together == pytest.approx(alone, rel=1e-4, abs=1e-6), f"step {step}"
-        assert norms[0] == pytest.approx(norms[1], rel=1e-3), f"step {step}"
+        assert together == pytest.approx(alone, rel=1e-9, abs=1e-12), f"step {step}"
     assert one[-1]["matching"] < 0.6 * one[0]["matching"]
 
 
 def test_both_processes_hold_the_same_weights(runs):
     first, second = (torch.load(runs["two"] / f"weights-{rank}.pt") for rank in (0, 1))
-    assert all(torch.equal(value, second[name]) for name, value in first.items())
+    alone = torch.load(runs["one"] / "weights-0.pt")
+    for name, value in first.items():
+        assert torch.equal(value, second[name]), name
+        torch.testing.assert_close(value, alone[name], rtol=0.0, atol=1e-6, msg=name)
     curves = [(runs["two"] / f"curve-{rank}.json").read_text() for rank in (0, 1)]
     assert curves[0] == curves[1]
 
