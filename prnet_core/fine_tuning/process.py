@@ -26,6 +26,15 @@ from .scan_examples import FineTuneError, ScanMotion
 
 REQUEST, SCANS, WEIGHTS, TUNED = "request.json", "scans.npz", "weights.safetensors", "tuned.safetensors"
 KILL_TIMEOUT = 1.0  # s
+NICENESS = 10
+# Before the imports, which take seconds. Ctrl-C reaches the parent too, which decides what becomes of the run.
+PROGRAM = f"""
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.nice({NICENESS})
+from prnet_core.fine_tuning.process_main import main
+main()
+"""
 
 
 class FineTuneCancelled(Exception):
@@ -95,7 +104,7 @@ class FineTuneProcess:
                 # Its standard input is never written to: it closes when this process ends, however it ends. In a
                 # session of its own Linux would give it as much of the processor as all of this one's (autogroup).
                 process = self._process = subprocess.Popen(
-                    [sys.executable, "-m", "prnet_core.fine_tuning.process_main", str(folder)],
+                    [sys.executable, "-c", PROGRAM, str(folder)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True,
                 )  # fmt: skip
             outcome = {}

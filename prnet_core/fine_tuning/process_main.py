@@ -1,4 +1,4 @@
-"""The process that FineTuneProcess starts: python -m prnet_core.fine_tuning.process_main FOLDER
+"""What the process that FineTuneProcess starts does in its folder.
 
 One line of JSON a step on standard output, {"progress": ...}, and {"report": ...} or {"error": ...} as the last.
 Ends when its standard input closes.
@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
 
-NICENESS = 10
-
 
 def main() -> None:
     """Tune as the folder's request says."""
     folder = Path(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which decides
-    os.nice(NICENESS)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
     import numpy as np
@@ -58,7 +53,3 @@ def _say(**values: object) -> None:
 def _end_with_the_parent() -> None:
     sys.stdin.read()
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main()

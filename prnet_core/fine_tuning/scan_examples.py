@@ -22,7 +22,7 @@ MAX_POINTS = 16_384
 MIN_POINTS = 100
 ATTEMPTS = 20
 IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
-"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan; farther points they do not see."""
+"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan: how far they see, and stand."""
 
 
 class FineTuneError(ValueError):
