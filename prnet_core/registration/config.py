@@ -40,7 +40,7 @@ class RegistrationConfig:
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
-    strong_score: float = 4.5  # no further starts are tried from here
+    strong_score: float = 3.5  # no further starts are tried from here
     better_score: float = 0.3  # by which a later start must beat an earlier one
     min_confidence_accepted: float = 0.88  # calibrated with the next: docs/results/registration_judgement.md
     min_confidence_weak: float = 0.5

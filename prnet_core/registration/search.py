@@ -61,12 +61,12 @@ class Search:
         return best
 
     def _stages(self, guess, identity) -> Iterator[list[tuple[str, np.ndarray]]]:
-        """Starts in the order in which they pay: the guess; the network and the plain ones; the dear ones."""
+        """Starts in the order in which they pay: the guess; the network; the plain ones; the dear ones."""
         if guess is not None:
             yield [("guess", guess)]
+        yield self._ask_network(range(1), 1)
         shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
-        plain = [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
-        yield self._ask_network(range(1), 1) + plain
+        yield [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
         with self._timed("features"):
             motions = feature_motions(self.source, self.target, self.config)
         yield [("features", motion) for motion in motions]
