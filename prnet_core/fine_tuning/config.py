@@ -11,6 +11,7 @@ class FineTuneConfig:
     """Pairs made of each scan in an epoch; drawn anew in every epoch."""
     epochs: int = 10
     learning_rate: float = 1e-4
+    """At the start; it falls to zero."""
     batch_size: int = 8
     num_points: int = 384
     """Points of each cloud: as in the training, half of what the registration shows, a third of its work."""
@@ -19,7 +20,7 @@ class FineTuneConfig:
     """Largest gradient norm."""
 
     max_seconds: float | None = 300.0
-    """A run that this ends, not `epochs`, depends on the machine."""
+    """The run ends here or after `epochs`; with it, the result depends on the machine's speed."""
     min_scans: int = 4
     held_out_share: float = 0.2
     """Of the scans; at least one. They are judged on, never tuned on."""

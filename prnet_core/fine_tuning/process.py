@@ -6,6 +6,7 @@ has a low priority, its own number of threads, and can be ended at any moment. I
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -115,7 +116,8 @@ class FineTuneProcess:
                         progress(FineTuneProgress(**outcome["progress"]))
             finally:
                 process.kill()
-                process.wait(KILL_TIMEOUT)
+                with contextlib.suppress(subprocess.TimeoutExpired):  # a busy machine lets it die later
+                    process.wait(KILL_TIMEOUT)
                 process.stdin.close()
                 process.stdout.close()
             with self._lock:
