@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ from hypothesis import settings
 
 settings.register_profile("no_deadline", deadline=None)  # a busy machine is no failure
 settings.load_profile("no_deadline")
+
+# A shell makes its background jobs ignore SIGINT, and their children with them: the processes under test would too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DOMAIN_IDS = range(1, 102)  # the ids whose ports lie below Linux's ephemeral range
 
