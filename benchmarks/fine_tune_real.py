@@ -147,6 +147,7 @@ def main() -> None:
     parser.add_argument("--max-minutes", type=float, default=5.0)
     parser.add_argument("--epochs", type=int, default=FineTuneConfig.epochs)
     parser.add_argument("--examples", type=int, default=FineTuneConfig.examples_per_scan)
+    parser.add_argument("--learning-rate", type=float, default=FineTuneConfig.learning_rate)
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -155,7 +156,10 @@ def main() -> None:
     scans, motions, pairs = bunny() if arguments.experiment == "bunny" else lidar(network)
     before = {name: ask(network, some) for name, some in pairs.items()}
     config = FineTuneConfig(
-        max_seconds=60.0 * arguments.max_minutes, epochs=arguments.epochs, examples_per_scan=arguments.examples
+        max_seconds=60.0 * arguments.max_minutes,
+        epochs=arguments.epochs,
+        examples_per_scan=arguments.examples,
+        learning_rate=arguments.learning_rate,
     )
     began = time.process_time()
     report = fine_tune(network, scans, config, progress=_say, motions=motions)

@@ -11,7 +11,6 @@ class FineTuneConfig:
     """Pairs made of each scan in an epoch; drawn anew in every epoch."""
     epochs: int = 10
     learning_rate: float = 1e-4
-    """At the start; it falls to zero."""
     batch_size: int = 8
     num_points: int = 384
     """Points of each cloud: as in the training, half of what the registration shows, a third of its work."""
@@ -20,14 +19,14 @@ class FineTuneConfig:
     """Largest gradient norm."""
 
     max_seconds: float | None = 300.0
-    """The run ends here or after `epochs`; with it, the result depends on the machine's speed."""
+    """A run that this ends, not `epochs`, depends on the machine; so does when it is judged."""
     min_scans: int = 4
     held_out_share: float = 0.2
     """Of the scans; at least one. They are judged on, never tuned on."""
     held_out_pairs: int = 32
     num_judgements: int = 8
     """Spread over the run; the weights with the lowest held-out error are kept."""
-    patience: int = 4
+    patience: int = 6
     """The run ends after so many judgements without a new lowest error."""
     min_gain: float = 0.05
     """The held-out error must fall by this share of itself, or the old weights stay."""

@@ -43,8 +43,8 @@ def fine_tune(
 
     Every epoch makes `examples_per_scan` pairs of each scan that is not held out, by random transforms and crops,
     or with the scans' known motions where there are some. The weights with the lowest held-out error are kept if
-    that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU, without
-    `max_seconds`, the result is a function of the seed and the number of threads.
+    that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU the result
+    is a function of the seed and the number of threads, unless the seconds or `should_stop` end the run.
 
     Raises FineTuneError for scans of a wrong shape, and when fewer than `min_scans` are usable.
     """
@@ -54,9 +54,9 @@ def fine_tune(
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
-    ending, share = "", 0.0
+    ending = ""
     while not ending:
-        tuning.advance(share)
+        tuning.advance()
         seconds = time.monotonic() - began
         share = max(tuning.step / tuning.num_steps, seconds / config.max_seconds if config.max_seconds else 0.0)
         is_broken = tuning.num_skipped_in_a_row >= MAX_SKIPPED

@@ -34,17 +34,12 @@ class Tuning:
         self.step = self.num_skipped = self.num_skipped_in_a_row = 0
         self.loss_curve: list[tuple[int, float]] = []
 
-    def advance(self, share_done: float) -> None:
-        """One step; one whose loss or gradient is not finite leaves the weights as they are.
-
-        The learning rate falls to zero as share_done, of the run, rises to one: what the weights gain in reach at
-        the full rate they lose in precision.
-        """
+    def advance(self) -> None:
+        """One step; one whose loss or gradient is not finite leaves the weights as they are."""
         config = self.config
         train_with_running_statistics(self.network)
         for group in self.optimiser.param_groups:
-            warm = min(1.0, (self.step + 1) / max(config.warmup_steps, 1))
-            group["lr"] = config.learning_rate * warm * (1.0 - share_done)
+            group["lr"] = config.learning_rate * min(1.0, (self.step + 1) / max(config.warmup_steps, 1))
         generator = torch.Generator(self.device).manual_seed(self._seed(self.step, 2))
         pairs = self.batch(self.step)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16_is_fast(self.device)):
