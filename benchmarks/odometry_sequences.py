@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -61,16 +61,19 @@ def load(name: str, kind: str, path: str, every: int = 1) -> Sequence:
     return Sequence(name, kind, np.array([s for s, _ in scans]), [p for _, p in scans], recorded.truth)
 
 
-def sequences() -> list[Sequence]:
+def sequences(part: str) -> Iterator[Sequence]:
+    """Those whose name contains `part`."""
     lidar, kinect = "lidar_hilti/part_a", "rgbd/kinect_50"
-    return [
-        load("handheld lidar, 78 scans at 2 Hz", "lidar", lidar),
-        load("handheld lidar, every 2nd", "lidar", lidar, 2),
-        load("handheld lidar, every 3rd", "lidar", lidar, 3),
-        load("depth camera, 50 frames", "kinect", kinect),
-        load("depth camera, every 5th", "kinect", kinect, 5),
-        load("bag, 15 scans", "bag", "rosbag/balm_15_mcap"),
-    ]
+    for name, kind, path, every in (
+        ("handheld lidar, 78 scans at 2 Hz", "lidar", lidar, 1),
+        ("handheld lidar, every 2nd", "lidar", lidar, 2),
+        ("handheld lidar, every 3rd", "lidar", lidar, 3),
+        ("depth camera, 50 frames", "kinect", kinect, 1),
+        ("depth camera, every 5th", "kinect", kinect, 5),
+        ("bag, 15 scans", "bag", "rosbag/balm_15_mcap", 1),
+    ):
+        if part in name:
+            yield load(name, kind, path, every)
 
 
 def measure(method: str, sequence: Sequence, poses: list[np.ndarray | None], seconds: float) -> Row:
@@ -226,9 +229,10 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, help="JSON here, the tables as Markdown beside it")
     parser.add_argument("--weights", help="weights file; the packaged one when left out")
+    parser.add_argument("--sequences", default="", help="only sequences whose name contains this")
     args = parser.parse_args()
     table, results = methods(args.weights), {}
-    for sequence in sequences():
+    for sequence in sequences(args.sequences):
         results[sequence.name] = rows = [best_kiss_icp(sequence)] + [run(sequence) for run in table.values()]
         for row in rows:
             print(f"{sequence.name}: {row}", flush=True)

@@ -15,6 +15,7 @@ class OdometryConfig:
     target: Literal["previous", "keyframe", "map"] = "keyframe"
     map_keyframes: int = 10  # key frames in the map
     keyframe_overlap: float = 0.8  # a new key frame when less of the scan than this lies on the target,
+    keyframe_confidence: float = 0.97  # or is trusted less than this, as noisy far views are,
     keyframe_distance: float = 0.25  # or when moved this far, in parts of the scan's median range,
     keyframe_angle: float = 0.35  # or turned this far, radians
     map_points: int = 20_000  # points kept of a key frame

@@ -125,6 +125,7 @@ class ScanOdometry:
         reach = np.median(np.linalg.norm(points, axis=1))
         return (
             result.overlap_source < self.config.keyframe_overlap
+            or result.confidence < self.config.keyframe_confidence
             or moved > self.config.keyframe_distance * reach
             or se3.rotation_angle(result.T_target_source[:3, :3]) > self.config.keyframe_angle
         )

@@ -45,6 +45,8 @@ class RegistrationConfig:
     min_confidence_accepted: float = 0.88  # calibrated with the next: docs/results/registration_judgement.md
     min_confidence_weak: float = 0.5
     min_inliers: int = 50
+    full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than
+    full_overlap_residual: float = 0.42  # this, in voxels, are noisy or blurred rather than wrong: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
     min_information: float = 0.008  # eigenvalue below which a direction of motion counts as free

@@ -14,7 +14,7 @@ def judge(evidence: Evidence, config: RegistrationConfig) -> tuple[str, str]:
     )
     if evidence.num_inliers < config.min_inliers:
         return REJECTED, f"only {evidence.num_inliers} points agree, {config.min_inliers} are needed"
-    if evidence.confidence < config.min_confidence_weak:
+    if evidence.confidence < config.min_confidence_weak and not overlap_fully(evidence, config):
         return REJECTED, f"the clouds agree too little: {found}"
     free = free_direction(evidence, config)
     if free is not None:
@@ -22,6 +22,12 @@ def judge(evidence: Evidence, config: RegistrationConfig) -> tuple[str, str]:
     if evidence.confidence < config.min_confidence_accepted:
         return WEAK, f"the clouds agree little: {found}"
     return ACCEPTED, found
+
+
+def overlap_fully(evidence: Evidence, config: RegistrationConfig) -> bool:
+    """True when nearly all of both clouds lies on the other, however noisy."""
+    overlap = min(evidence.overlap_source, evidence.overlap_target)
+    return overlap >= config.full_overlap and evidence.residual <= config.full_overlap_residual
 
 
 def is_strong(evidence: Evidence, config: RegistrationConfig) -> bool:

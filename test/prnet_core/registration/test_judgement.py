@@ -111,3 +111,12 @@ def test_information_of_one_plane_holds_three_directions():
     eigenvalues = np.linalg.eigvalsh(information)
     np.testing.assert_allclose(eigenvalues[:3], 0.0, atol=1e-12)
     assert eigenvalues[3] > 0.1
+
+
+def test_noisy_clouds_that_overlap_fully_are_weak_rather_than_lost():
+    noise = np.random.default_rng(8)
+    clouds = [corner(np.random.default_rng(seed)) for seed in (0, 1)]
+    clouds = [cloud + 0.09 * noise.normal(size=cloud.shape) for cloud in clouds]
+    result = Registration(None, CONFIG).register(*clouds, np.eye(4))
+    assert result.usable, result.reason
+    assert np.linalg.norm(result.T_target_source[:3, 3]) < 0.1
