@@ -148,7 +148,9 @@ def to_markdown(rows: list[dict], command: str) -> str:
         "confidence is the logistic function of 1.7 + 11.2 overlap - 34.4 residual: the geometric mean of the overlaps",
         "both ways, the rms distance of the inliers to the target's planes in voxels; fitted to such motions.",
         f"Accepted from {CONFIG.min_confidence_accepted}, weak from {CONFIG.min_confidence_weak}, and only weak when",
-        "the scene leaves a direction of motion free.",
+        "the scene leaves a direction of motion free. Clouds that overlap by more than "
+        f"{100 * CONFIG.full_overlap:.0f} % both ways within {CONFIG.full_overlap_residual} voxels are at least weak:",
+        "noisy or blurred; no wrong motion here does so. The recordings are those that the confidence was fitted to.",
         "",
         "| group | right: accepted | weak | rejected | wrong: accepted | weak | rejected |",
         "|---|---|---|---|---|---|---|",
