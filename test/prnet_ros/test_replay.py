@@ -16,7 +16,7 @@ from prnet_core.data.bags import POINT_CLOUD, open_bag
 ROOT = Path(__file__).resolve().parents[2]
 KINECT, LIDAR_WALK = ROOT / "test" / "data" / "kinect", ROOT / "test" / "data" / "lidar_walk"
 ROSBAGS = ROOT.parent / "shared" / "data" / "scans" / "rosbag"
-TIMEOUT = 60.0
+TIMEOUT = 180.0
 
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
@@ -122,10 +122,17 @@ def test_best_effort_subscriber_hears_the_first_cloud(ear):
     from sensor_msgs.msg import PointCloud2
 
     heard = ear.listen(PointCloud2, "/points", reliability=ReliabilityPolicy.BEST_EFFORT)
-    ear.replay(LIDAR_WALK)
-    ear.spin_until(lambda: heard, "a cloud")
     first = recorded_clouds(LIDAR_WALK)[0].header.stamp
-    assert (heard[0].header.stamp.sec, heard[0].header.stamp.nanosec) == (first.sec, first.nanosec)
+    for _ in range(3):  # best effort promises nothing to a process that gets no time to listen
+        process = ear.replay(LIDAR_WALK)
+        ear.spin_until(lambda: heard, "a cloud")
+        stamp = heard[0].header.stamp
+        if (stamp.sec, stamp.nanosec) == (first.sec, first.nanosec):
+            return
+        process.kill()
+        process.communicate()
+        heard.clear()
+    pytest.fail("the first cloud was lost in three replays")
 
 
 def test_renamed_topic_static_transforms_and_clock(ear):
