@@ -174,7 +174,8 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point of prnet_replay; 0 also when it is stopped by Ctrl-C or SIGTERM."""
     argv = sys.argv if argv is None else ["prnet_replay", *argv]
     path, options = _parse(remove_ros_args(argv)[1:])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs start with SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:
         with open_bag(path) as bag:
