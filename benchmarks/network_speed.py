@@ -164,7 +164,8 @@ def main() -> None:
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
         (arguments.out / "network_speed.md").write_text(text)
-        (arguments.out / "network_speed.json").write_text(json.dumps({"compared": compared, "scaled": scaled}, indent=1))
+        numbers = json.dumps({"compared": compared, "scaled": scaled}, indent=1)
+        (arguments.out / "network_speed.json").write_text(numbers)
 
 
 if __name__ == "__main__":

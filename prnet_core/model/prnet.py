@@ -135,8 +135,9 @@ class PRNet(nn.Module):
         was_training = self.training
         self.eval()
         device = source.device
+        use_bfloat16 = bfloat16_is_fast(device) if bfloat16 is None else bfloat16
         try:
-            with torch.autocast(device.type, torch.bfloat16, bfloat16_is_fast(device) if bfloat16 is None else bfloat16):
+            with torch.autocast(device.type, torch.bfloat16, use_bfloat16):
                 T = self((source - source_centre).float(), (target - target_centre).float(), num_passes).T_target_source
         finally:
             self.train(was_training)

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from torch import nn
 from oracles.plain_edge_conv import plain_edge_conv
+from torch import nn
 
 from prnet_core.model import EdgeConv
 from prnet_core.model.neighbours import knn
