@@ -89,7 +89,8 @@ def compare(preset: str, batch: int, repeats: int) -> dict:
     medians = {name: statistics.median(values) for name, values in times.items()}
     result = {"preset": preset, "batch": batch, "points": 768}
     result |= {f"{name}_s": round(value, 4) for name, value in medians.items()}
-    return result | {f"{name}_speedup": round(medians["plain"] / medians[name], 2) for name in medians if name != "plain"}
+    ours = [name for name in medians if name != "plain"]
+    return result | {f"{name}_speedup": round(medians["plain"] / medians[name], 2) for name in ours}
 
 
 def scaling(preset: str, points: int, device: str, plain: bool) -> dict:
@@ -143,7 +144,9 @@ def main() -> None:
         return
 
     repeats = 3 if arguments.quick else 9
-    compared = [compare(preset, batch, repeats if batch == 1 else 3) for preset in ("small", "paper") for batch in (1, 16)]
+    compared = [
+        compare(preset, batch, repeats if batch == 1 else 3) for preset in ("small", "paper") for batch in (1, 16)
+    ]
     devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
     sizes = SIZES[:2] if arguments.quick else SIZES
     scaled = [
@@ -153,7 +156,7 @@ def main() -> None:
         for points in sizes
         for plain in ((False, True) if points <= 2048 else (False,))
     ]
-    machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    machine = f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
     text = (
         f"# Speed of the network\n\n`python benchmarks/network_speed.py`, {time.strftime('%Y-%m-%d')}, {machine}.\n\n"
         f"One registration, 768 x 768 points, 3 passes; medians, seconds a batch:\n\n{table(compared)}\n\n"

@@ -218,8 +218,8 @@ class BufferCore:
                 to_target = [sample for _, sample in target_chain[: depth_in_target[frame]]]
                 return to_target, [sample for _, sample in source_chain[:depth]]
         raise ConnectivityException(
-            f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree. "
-            "Tf has two or more unconnected trees."
+            f"Could not find a connection between '{target}' and '{source}' because they are not part of the same "
+            "tree. Tf has two or more unconnected trees."
         )
 
     @staticmethod
