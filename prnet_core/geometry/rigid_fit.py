@@ -28,9 +28,21 @@ def procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None) ->
         mean_source = (weights * source).sum(dim=-2, keepdim=True)
         mean_target = (weights * target).sum(dim=-2, keepdim=True)
         covariance = (weights * (target - mean_target)).transpose(-1, -2) @ (source - mean_source)
-        rotation = roma.special_procrustes(covariance)
+        rotation = _nearest_rotation(covariance)
         translation = mean_target.squeeze(-2) - (rotation @ mean_source.transpose(-1, -2)).squeeze(-1)
         return make_transform(rotation, translation)
+
+
+def _nearest_rotation(matrix: Tensor) -> Tensor:
+    """argmax over rotations of trace(R^T M), (..., 3, 3). roma's has the finite gradient; without one, and on a
+    CPU, LAPACK's SVD of so small a matrix is fifty times as fast."""
+    if matrix.device.type != "cpu" or (torch.is_grad_enabled() and matrix.requires_grad):
+        return roma.special_procrustes(matrix)
+    if not torch.isfinite(matrix).all():
+        return torch.full_like(matrix, torch.nan)
+    u, _, vh = torch.linalg.svd(matrix)
+    mirrored = torch.linalg.det(u @ vh).sign()
+    return torch.cat([u[..., :2], u[..., 2:] * mirrored[..., None, None]], dim=-1) @ vh
 
 
 def robust_procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None, iterations: int = 10) -> Tensor:

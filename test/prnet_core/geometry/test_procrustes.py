@@ -80,6 +80,22 @@ def test_degenerate_input_gives_a_proper_rotation_and_a_finite_gradient(name, so
     assert torch.linalg.det(T[0, :3, :3]).item() == pytest.approx(1.0, abs=1e-6)
     T.square().sum().backward()
     assert torch.isfinite(source.grad).all() and torch.isfinite(target.grad).all()
+    with torch.no_grad():
+        T = solve(source, target)
+    assert torch.isfinite(T).all()
+    assert torch.linalg.det(T[0, :3, :3]).item() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_with_and_without_a_gradient_agree():
+    source, target, _ = problem()
+    target = torch.cat([target[:3], -target[3:]]) + 0.1 * torch.randn(target.shape, dtype=target.dtype)
+    torch.testing.assert_close(procrustes(source, target), procrustes(source.clone().requires_grad_(), target))
+
+
+def test_what_is_not_finite_stays_visible():
+    source, target, _ = problem()
+    target[0, 0] = torch.nan
+    assert not torch.isfinite(procrustes(source, target)[0]).any(dim=-1)[:3].any()
 
 
 def test_all_weights_zero_is_finite():
