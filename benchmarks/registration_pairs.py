@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/registration_pairs.py --out docs/results/registration_pairs.json
 
-Ours is asked with the network and without; `--methods` and `--sets` narrow the run. Times are CPU seconds of one
-thread, the mean over the pairs, everything from raw points included.
+Ours is asked with the network and without, and with each of its refinements (GICP when none is named); `--methods` and
+`--sets` narrow the run. Times are CPU seconds of one thread, the mean over the pairs, everything from raw points
+included.
 """
 
 import argparse
@@ -12,12 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from registration_data import Pair, bunny_pairs, lidar_pairs, other_right_pairs, turned
 from registration_peers import PEERS
 
-from prnet_core.registration import Registration
+from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.config import Refinement
 
 SETS: dict[str, Callable[[], Iterator[Pair]]] = {
     "bunny": bunny_pairs,
@@ -45,6 +48,10 @@ def load_methods(weights: str | None) -> dict[str, Callable]:
         **PEERS,
         OURS_CLASSICAL: Registration(None).register,
         OURS: Registration(network).register,
+        **{
+            f"{OURS}, {name}": Registration(network, RegistrationConfig(refinement=name)).register
+            for name in get_args(Refinement)[1:]
+        },
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
@@ -13,6 +13,7 @@ from rclpy.parameter import Parameter
 
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.config import Refinement, check_refinement
 
 _REGISTRATION = RegistrationConfig()
 _ODOMETRY = OdometryConfig()
@@ -53,6 +54,9 @@ SPECS: dict[str, Spec] = {
     "registration.max_range": Spec(0.0, "Farther points are left out, metres; 0: none.", range=(0.0, 1e6)),
     "registration.target_points": Spec(
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
+    ),
+    "registration.refinement": Spec(
+        _REGISTRATION.refinement, "What makes the pose exact, and of which library.", choices=get_args(Refinement)
     ),
     "odometry.target": Spec(
         _ODOMETRY.target, "What a scan is registered to.", choices=("previous", "keyframe", "map")
@@ -162,6 +166,11 @@ def _check(name: str, value: Any) -> None:
     spec = SPECS.get(name)
     if spec is not None and spec.choices is not None and value not in spec.choices:
         raise ParameterError(f"parameter '{name}' must be one of {', '.join(spec.choices)}, not '{value}'")
+    if name == "registration.refinement":
+        try:
+            check_refinement(value)
+        except ValueError as error:
+            raise ParameterError(f"parameter '{name}': {error}") from error
     if name == "odom_frame" and not value:
         raise ParameterError("parameter 'odom_frame' must not be empty")
 

@@ -24,6 +24,9 @@ def odometry(
     voxel: float = typer.Option(
         None, help="Voxel size in metres; from the first scan's scale when left out."
     ),
+    refinement: str = typer.Option(
+        "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
+    ),
     weights: str = typer.Option(None, help="Weights file of the network; 'none' does without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
@@ -39,7 +42,7 @@ def odometry(
     from prnet_core.registration import Registration, RegistrationConfig
 
     try:
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         worker = ScanOdometry(
             Registration(network_for(weights, device), config), OdometryConfig(target=target)
         )

@@ -21,6 +21,9 @@ def register(
     voxel: float = typer.Option(
         None, help="Voxel size in the clouds' unit; from their own scale when left out."
     ),
+    refinement: str = typer.Option(
+        "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
+    ),
     weights: str = typer.Option(None, help="Weights file of the network; 'none' does without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
@@ -38,7 +41,7 @@ def register(
 
     try:
         clouds = read_cloud_file(source), read_cloud_file(target)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         registration = Registration(network_for(weights, device), config)
         result = registration.register(*clouds, None if guess is None else np.loadtxt(guess))
         if save is not None:

@@ -1,7 +1,11 @@
 """Every number of the registration in one frozen object. Lengths in voxels unless the name says metres."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from math import inf
+from typing import Literal, get_args
+
+Refinement = Literal["gicp", "point_to_plane", "open3d_gicp", "open3d_point_to_plane"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class RegistrationConfig:
     num_threads: int = 1  # threads of small_gicp
     min_points: int = 30  # fewer points than this after the filter cannot be registered
 
+    refinement: Refinement = "gicp"  # by small_gicp, or by Open3D where the name says so
     coarse_factor: float = 3.0  # voxel of the coarse stage, in voxels
     coarse_distance_voxels: float = 12.0  # largest distance of a correspondence, coarse stage
     fine_distance_voxels: float = 3.0  # fine stage
@@ -51,3 +56,14 @@ class RegistrationConfig:
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
     min_information: float = 0.008  # eigenvalue below which a direction of motion counts as free
     weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider
+
+    def __post_init__(self) -> None:
+        check_refinement(self.refinement)
+
+
+def check_refinement(name: str) -> None:
+    """Raise ValueError for a refinement that there is not, or not on this machine."""
+    if name not in get_args(Refinement):
+        raise ValueError(f"refinement must be one of {', '.join(get_args(Refinement))}, not {name!r}")
+    if name.startswith("open3d") and find_spec("open3d") is None:
+        raise ValueError(f"refinement {name} needs Open3D: pip install open3d")

@@ -1,6 +1,7 @@
 """From raw points to a centred, voxel filtered cloud with normals, in units of the voxel."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import small_gicp
@@ -20,6 +21,17 @@ class Level:
 
     cloud: small_gicp.PointCloud
     tree: small_gicp.KdTree
+
+    @cached_property
+    def open3d_cloud(self):
+        """The same points, normals and covariances, as Open3D takes them. Raises ImportError without Open3D."""
+        import open3d
+
+        cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(self.cloud.points()[:, :3]))
+        cloud.normals = open3d.utility.Vector3dVector(self.cloud.normals()[:, :3])
+        covariances = np.array(self.cloud.covs())[:, :3, :3]
+        cloud.covariances = open3d.utility.Matrix3dVector(np.ascontiguousarray(covariances))
+        return cloud
 
 
 @dataclass(frozen=True)

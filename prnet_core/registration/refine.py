@@ -1,10 +1,14 @@
-"""Coarse-to-fine refinement of one start by small_gicp, in voxel units."""
+"""Coarse-to-fine refinement of one start, in voxel units."""
 
 import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.preprocess import Level, PreparedCloud
+
+ROTATION_EPSILON = 1e-4  # rad
+TRANSLATION_EPSILON = 1e-3  # voxels
+RELATIVE_EPSILON = 1e-6  # of the fitness and of the residual: Open3D looks at nothing else
 
 
 def coarse_level(prepared: PreparedCloud, config: RegistrationConfig) -> Level:
@@ -27,21 +31,41 @@ def align(
     max_iterations: int,
     config: RegistrationConfig,
 ) -> np.ndarray:
-    """GICP from one start (4, 4); the start itself when there is no correspondence to follow.
+    """ICP of the configuration's kind from one start (4, 4); the start itself when there is nothing to follow.
 
-    small_gicp's `converged` is no test of success (it is true with no correspondences too): the evidence is.
+    The libraries' own tests of convergence say nothing of success (small_gicp's is true with no correspondences
+    too): the evidence does.
     """
+    solve = _open3d if config.refinement.startswith("open3d_") else _small_gicp
+    transform, is_held = solve(source, target, start, max_distance, max_iterations, config)
+    return transform if is_held and np.isfinite(transform).all() else start
+
+
+def _small_gicp(source, target, start, max_distance, max_iterations, config) -> tuple[np.ndarray, bool]:
     result = small_gicp.align(
         target.cloud,
         source.cloud,
         target.tree,
         init_T_target_source=start,
-        registration_type="GICP",
+        registration_type="GICP" if config.refinement == "gicp" else "PLANE_ICP",
         max_correspondence_distance=max_distance,
         num_threads=config.num_threads,
         max_iterations=max_iterations,
-        rotation_epsilon=1e-4,
-        translation_epsilon=1e-3,
+        rotation_epsilon=ROTATION_EPSILON,
+        translation_epsilon=TRANSLATION_EPSILON,
     )
-    transform = np.array(result.T_target_source)
-    return transform if result.num_inliers > 0 and np.isfinite(transform).all() else start
+    return np.array(result.T_target_source), result.num_inliers > 0
+
+
+def _open3d(source, target, start, max_distance, max_iterations, config) -> tuple[np.ndarray, bool]:
+    from open3d.pipelines import registration
+
+    clouds = source.open3d_cloud, target.open3d_cloud
+    criteria = registration.ICPConvergenceCriteria(RELATIVE_EPSILON, RELATIVE_EPSILON, max_iterations)
+    if config.refinement == "open3d_gicp":
+        estimation = registration.TransformationEstimationForGeneralizedICP()
+        result = registration.registration_generalized_icp(*clouds, max_distance, start, estimation, criteria)
+    else:
+        estimation = registration.TransformationEstimationPointToPlane()
+        result = registration.registration_icp(*clouds, max_distance, start, estimation, criteria)
+    return np.array(result.transformation), result.fitness > 0.0

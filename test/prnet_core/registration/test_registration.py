@@ -51,6 +51,24 @@ def test_a_good_guess_wins(pair):
     assert_close(result, truth)
 
 
+@pytest.mark.parametrize("refinement", ["point_to_plane", "open3d_gicp", "open3d_point_to_plane"])
+def test_other_refinements_find_the_same_motion(pair, refinement):
+    if refinement.startswith("open3d"):
+        pytest.importorskip("open3d", reason="needs the optional Open3D")
+    source, target, truth = pair
+    result = Registration(None, RegistrationConfig(refinement=refinement)).register(source, target)
+    assert result.status == "accepted", result.reason
+    assert_close(result, truth)
+
+
+def test_a_refinement_that_there_is_not_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="gicp, point_to_plane"):
+        RegistrationConfig(refinement="magic")
+    monkeypatch.setattr("prnet_core.registration.config.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install open3d"):
+        RegistrationConfig(refinement="open3d_gicp")
+
+
 def test_points_that_are_not_finite_are_dropped(pair):
     source, target, truth = pair
     dirty = np.vstack([source, np.full((50, 3), np.nan), [[np.inf, 0, 0]]])
