@@ -3,11 +3,13 @@
     python benchmarks/fine_tune_beside.py --out docs/results/fine_tune_beside.json
 
 The bag is played twice into one node: alone, and with ~/fine_tune called after the first seconds, from this process.
+Then the service is called again and the node told to end (SIGINT), which is timed.
 """
 
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -23,7 +25,7 @@ class Listener:
 
     def __init__(self):
         import rclpy
-        from diagnostic_msgs.msg import DiagnosticArray
+        from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
         from nav_msgs.msg import Odometry
         from rclpy.executors import SingleThreadedExecutor
         from std_srvs.srv import Trigger
@@ -34,15 +36,20 @@ class Listener:
         self._executor.add_node(self.node)
         self.times: list[float] = []
         self.values: dict[str, str] = {}
+        self.progress = ""
         self._subscriptions = [
             self.node.create_subscription(Odometry, "odometry", lambda _: self.times.append(time.monotonic()), 100),
             self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10),
+            self.node.create_subscription(DiagnosticStatus, "/prnet/fine_tune_progress", self._on_progress, 10),
         ]
         self._trigger = Trigger
         self.clients = {name: self.node.create_client(Trigger, f"/prnet/{name}") for name in ("fine_tune", "reset")}
 
     def _on_diagnostics(self, message) -> None:
         self.values = {value.key: value.value for value in message.status[0].values}
+
+    def _on_progress(self, status) -> None:
+        self.progress = status.message
 
     def spin_until(self, condition, timeout: float) -> None:
         end = time.monotonic() + timeout
@@ -89,6 +96,14 @@ def play(listener: Listener, arguments, name: str, is_tuned: bool) -> tuple[dict
     return row, "" if future is None else future.result().message
 
 
+def end(node: subprocess.Popen) -> float:
+    """Seconds from SIGINT until the node's process is gone."""
+    began = time.monotonic()
+    node.send_signal(signal.SIGINT)
+    node.wait(60.0)
+    return time.monotonic() - began
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bag", type=Path, default=Path("test/data/lidar_walk"))
@@ -113,9 +128,12 @@ def main() -> None:
         rows = [play(listener, arguments, "alone", False)[0]]
         listener.spin_until(listener.call("reset").done, 60.0)
         row, answer = play(listener, arguments, "beside fine-tuning", True)
+        listener.progress = ""
+        listener.call("fine_tune")
+        listener.spin_until(lambda: listener.progress.startswith("step"), 60.0)
+        shutdown_seconds = end(node)
     finally:
-        node.terminate()
-        node.wait(30)
+        node.kill()
     table = Table(
         title="The node on a bag in real time, alone and beside a fine-tuning run",
         command=shlex.join(["python", "benchmarks/fine_tune_beside.py", *sys.argv[1:]]),
@@ -129,10 +147,11 @@ def main() -> None:
             Column("latency_p95_ms", "p95 ms", "{:.0f}"),
             Column("longest_gap_s", "longest gap s", "{:.2f}"),
         ),
-        settings={"bag": arguments.bag.name, "rate": arguments.rate},
+        settings={"bag": arguments.bag.name, "rate": arguments.rate, "shutdown_seconds": round(shutdown_seconds, 2)},
         notes=(
             "Latencies (arrival to publication) are of the last 100 scans: the second row's hold some of the first.",
             f"The answer of the service: {answer}",
+            f"Told to end (SIGINT) during another run, the node was gone after {shutdown_seconds:.2f} s.",
         ),
         first_heading="node",
     )

@@ -61,6 +61,8 @@ class FineTuneService:
         self._began = 0.0
         self._outcome = "never asked for"
         self._was_running = False
+        self._is_over = threading.Event()  # no run, nor files of one
+        self._is_over.set()
 
         # A second call must be heard, and refused, while the first one waits.
         both = ReentrantCallbackGroup()
@@ -78,12 +80,13 @@ class FineTuneService:
         self._parameters = parameters
         self._recent_scans.resize(parameters.num_scans)
 
-    def close(self) -> None:
-        """End a run; its caller is told."""
+    def close(self, timeout: float) -> None:
+        """End a run, and wait up to so many seconds until nothing of it is left; its caller is told."""
         with self._lock:
             self._is_closed = True
             if self._run is not None:
                 self._run.cancel()
+        self._is_over.wait(timeout)
 
     def status(self) -> DiagnosticStatus:
         """How the run goes, or how the last one went."""
@@ -142,6 +145,7 @@ class FineTuneService:
             if self._run is not None:
                 return False, f"refused, a run is going on ({self._share_done()}): ~/cancel_fine_tune would end it"
             self._run, self._progress, self._began = run, None, time.monotonic()
+            self._is_over.clear()
         success, outcome = False, "failed"
         try:
             report = run.run(
@@ -159,6 +163,7 @@ class FineTuneService:
         finally:
             with self._lock:
                 self._run, self._outcome = None, outcome
+                self._is_over.set()
         return success, outcome
 
     def _share_done(self) -> str:

@@ -79,7 +79,7 @@ class PRNetNode(Node):
 
     def close(self, timeout: float) -> bool:
         """Stop fine-tuning now and the worker after the scan in work; False when it takes over `timeout` seconds."""
-        self._fine_tuning.close()
+        self._fine_tuning.close(timeout)
         return self.worker.stop(timeout)
 
     def _subscribe(self, reliability: str):

@@ -211,7 +211,8 @@ def test_few_scans_second_call_cancel_and_worse_weights(robot, walk_poses, tiny_
     assert service.ask("reset").success
 
 
-def test_shutdown_during_a_run_is_clean(robot, walk_poses, tiny_weights):
+def test_shutdown_during_a_run_is_clean(robot, walk_poses, tiny_weights, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     robot.start_node(weights=tiny_weights, fine_tune__max_seconds=200.0)
     service = FineTuning(robot)
     drive(robot, walk_poses, 10)
@@ -223,6 +224,7 @@ def test_shutdown_during_a_run_is_clean(robot, walk_poses, tiny_weights):
     assert len(children) == 1
     assert robot.stop_node() == 0
     robot.wait_until(lambda: not Path(f"/proc/{children[0]}").exists(), "the end of the process")
+    assert not list(tmp_path.glob("prnet_*")), "files of the run are left"
     assert not future.done() or not future.result().success
     assert "Traceback" not in robot.log() and "rror" not in robot.log()
 
