@@ -12,7 +12,7 @@ _MODULES = {
     "invert": "transforms",
     "make_transform": "transforms",
     "procrustes": "rigid_fit",
-    "robust_procrustes": "rigid_fit",
+    "robust_procrustes": "robust_fit",
     "to_euler": "transforms",
     "transform_points": "transforms",
 }

@@ -4,7 +4,7 @@ import roma
 import torch
 from torch import Tensor
 
-from .transforms import make_transform, transform_points
+from .transforms import make_transform
 
 
 def procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None) -> Tensor:
@@ -43,27 +43,3 @@ def _nearest_rotation(matrix: Tensor) -> Tensor:
     u, _, vh = torch.linalg.svd(matrix)
     mirrored = torch.linalg.det(u @ vh).sign()
     return torch.cat([u[..., :2], u[..., 2:] * mirrored[..., None, None]], dim=-1) @ vh
-
-
-def robust_procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None, iterations: int = 10) -> Tensor:
-    """Procrustes that wrong matches do not pull: Geman-McClure weights, graduated from convex to robust.
-
-    w_i = (mu / (mu + |R x_i + t - y_i|^2))^2. The scale mu falls from the largest squared residual, halving
-    by iteration, to the square of twice the median residual, so that the inliers of a clear majority keep
-    their weight (Yang et al., Graduated Non-Convexity, 2020).
-
-    Shapes and result as for `procrustes`; the last step is differentiable, the weights are not.
-    """
-    dtype = torch.promote_types(source.dtype, torch.float32)
-    source, target = source.to(dtype), target.to(dtype)
-    prior = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
-    current = prior
-    with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
-        for step in range(iterations):
-            transform = procrustes(source, target, current)
-            squared = (transform_points(transform, source) - target).square().sum(dim=-1)
-            floor = 4.0 * squared.median(dim=-1, keepdim=True).values
-            start = squared.amax(dim=-1, keepdim=True)
-            scale = torch.maximum(start * 0.5**step, floor * 0.25**step).clamp_min(1e-8)
-            current = prior * (scale / (scale + squared)).square()
-    return procrustes(source, target, current)

@@ -124,3 +124,20 @@ def test_robust_ignores_a_third_of_wrong_matches():
     plain = geodesic_angle(procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
     robust = geodesic_angle(robust_procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
     assert robust.max() < 1e-3 < plain.min()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_robust_finds_one_exact_match_in_ten(scale):
+    source, target, T = problem(points=300)
+    wrong = scale * torch.cat([target[:, :30], target[:, torch.randperm(270, generator=GENERATOR) + 30]], dim=1)
+    found = robust_procrustes(scale * source, wrong)
+    assert geodesic_angle(found[:, :3, :3], T[:, :3, :3]).max() < 1e-3
+    assert (found[:, :3, 3] / scale - T[:, :3, 3]).norm(dim=-1).max() < 1e-2
+
+
+def test_robust_takes_each_pair_of_a_batch_for_itself():
+    source, target, _ = problem(points=60)
+    target = target + 0.1 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
+    weights = torch.rand(6, 60, dtype=torch.float64, generator=GENERATOR)
+    one_by_one = [robust_procrustes(*pair) for pair in zip(source, target, weights, strict=True)]
+    torch.testing.assert_close(robust_procrustes(source, target, weights), torch.stack(one_by_one))
