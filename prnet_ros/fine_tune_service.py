@@ -128,7 +128,7 @@ class FineTuneService:
         if self._network is None:
             return False, f"the node runs without the network (weights: {self._weights})"
         from prnet_core.fine_tuning import FineTuneCancelled, FineTuneConfig, FineTuneError, FineTuneProcess
-        from prnet_core.fine_tuning.recent import motions_between
+        from prnet_core.fine_tuning.motions import motions_between
 
         parameters, scans = self._parameters, self._recent_scans.snapshot()
         config = FineTuneConfig(**parameters.of_core())

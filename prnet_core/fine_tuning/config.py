@@ -22,8 +22,8 @@ class FineTuneConfig:
     """A run that this ends, not `epochs`, depends on the machine; so does when it is judged."""
     min_scans: int = 4
     held_out_share: float = 0.2
-    """Of the scans; at least one. They are judged on, never tuned on."""
-    held_out_pairs: int = 32
+    """Of the scans; at least one. They are judged on, never tuned on: by their motions to other scans where known."""
+    held_out_pairs: int = 64
     num_judgements: int = 8
     """Spread over the run; the weights with the lowest held-out error are kept."""
     patience: int = 6

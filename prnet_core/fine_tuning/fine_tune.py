@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def split_scans(
 ) -> tuple[ScanExamples, ScanExamples]:
     """Examples to tune on and examples to judge on, of different scans, the held-out ones evenly spread.
 
-    A motion between a tuned and a held-out scan is of no use to either. Scans without enough finite points are
+    A motion between a tuned and a held-out scan is a real pair to judge on. Scans without enough finite points are
     left out. Raises FineTuneError when fewer than `min_scans` remain.
     """
     rng = np.random.default_rng([config.seed, 0])
@@ -114,13 +114,18 @@ def split_scans(
         raise FineTuneError(f"{len(usable)} usable scans of the {config.min_scans} needed: {missing} are missing")
     number = max(1, round(config.held_out_share * len(usable)))
     held_out = {usable[int(place)] for place in (np.arange(number) + 0.5) * len(usable) / number}
-    parts = []
-    for chosen, augment in (([i for i in usable if i not in held_out], True), (sorted(held_out), False)):
-        places = {index: place for place, index in enumerate(chosen)}
-        inside = [
-            ScanMotion(places[m.source], places[m.target], m.T_target_source)
-            for m in motions
-            if m.source in places and m.target in places
-        ]
-        parts.append(ScanExamples([cleaned[index] for index in chosen], inside, config, augment))
-    return parts[0], parts[1]
+    places = {index: place for place, index in enumerate(usable)}
+    motions = [
+        ScanMotion(places[m.source], places[m.target], m.T_target_source)
+        for m in motions
+        if m.source in places and m.target in places
+    ]
+    judged = [place for index, place in places.items() if index in held_out]
+    tuned = [place for index, place in places.items() if index not in held_out]
+    clouds = [cleaned[index] for index in usable]
+    within = [m for m in motions if m.source in tuned and m.target in tuned]
+    across = [m for m in motions if m.source in judged]
+    return (
+        ScanExamples(clouds, within, config, augment=True, sources=tuned),
+        ScanExamples(clouds, across, replace(config, known_motion_share=1.0), augment=False, sources=judged),
+    )

@@ -43,16 +43,23 @@ class ScanExamples:
 
     A pair of one scan takes two disjoint samples of its points and crops each from a direction of its own, so that
     the overlap is partial and no point is in both; the paper transforms one and the same cloud.
+    `sources`: the scans that pairs are made of, all when left out; the others are only targets of motions.
     `motions` that name a scan out of range raise FineTuneError.
     """
 
     def __init__(
-        self, scans: Sequence[np.ndarray], motions: Sequence[ScanMotion], config: FineTuneConfig, augment: bool
+        self,
+        scans: Sequence[np.ndarray],
+        motions: Sequence[ScanMotion],
+        config: FineTuneConfig,
+        augment: bool,
+        sources: Sequence[int] | None = None,
     ) -> None:
         for motion in motions:
             if not (0 <= motion.source < len(scans) and 0 <= motion.target < len(scans)):
                 raise FineTuneError(f"a motion from scan {motion.source} to {motion.target} of {len(scans)} scans")
         self.scans = scans
+        self.sources = range(len(scans)) if sources is None else sources
         self.config = config
         self.num_motions = len(motions)
         self.motions_of: dict[int, list[ScanMotion]] = {}
@@ -65,10 +72,11 @@ class ScanExamples:
         )
 
     def __len__(self) -> int:
-        return len(self.scans)
+        return len(self.sources)
 
-    def draw(self, scan: int, rng: np.random.Generator) -> ScanPair:
-        """A pair whose source is this scan, of two scans or of one."""
+    def draw(self, place: int, rng: np.random.Generator) -> ScanPair:
+        """A pair whose source is the scan at this place of `sources`, of two scans or of one."""
+        scan = self.sources[place]
         motions = self.motions_of.get(scan)
         if motions and rng.random() < self.config.known_motion_share:
             pair = self.of_two_scans(motions[rng.integers(len(motions))], rng)

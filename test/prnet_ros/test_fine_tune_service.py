@@ -11,8 +11,10 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from tiny_network import save_tiny_network  # noqa: E402
+
 from prnet_core.data.bags import open_bag  # noqa: E402
-from prnet_core.model import PRNet, PRNetConfig, load_network, read_card, save_network  # noqa: E402
+from prnet_core.model import load_network, read_card  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BAG = ROOT / "test" / "data" / "lidar_walk"
@@ -22,19 +24,7 @@ RUN_TIMEOUT = 240.0  # s
 
 @pytest.fixture(scope="session")
 def tiny_weights(tmp_path_factory):
-    """A file of an untrained network that is tuned in seconds, with running statistics of a few clouds."""
-    torch.manual_seed(0)
-    config = PRNetConfig(
-        edge_conv_channels=(16, 32), num_neighbours=8, embedding=32, feed_forward=32, num_heads=2,
-        temperature_channels=(16,), num_keypoints=64, num_passes=1, matching_weight=1.0,
-    )  # fmt: skip
-    network = PRNet(config).train()
-    with torch.no_grad():
-        for _ in range(20):
-            network(0.6 * torch.randn(4, 96, 3), 0.6 * torch.randn(4, 96, 3), num_passes=1)
-    path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
-    save_network(network, path, {"note": "tiny"})
-    return path
+    return save_tiny_network(tmp_path_factory.mktemp("weights"))
 
 
 class FineTuning:

@@ -8,26 +8,17 @@ from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from tiny_network import save_tiny_network  # noqa: E402
+
 from prnet_core.cli.main import app  # noqa: E402
 from prnet_core.data.cloud_files import write_cloud_file  # noqa: E402
 from prnet_core.fine_tuning.held_out import HeldOut  # noqa: E402
-from prnet_core.model import PRNet, PRNetConfig, load_network, read_card, save_network  # noqa: E402
+from prnet_core.model import load_network, read_card  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
-    torch.manual_seed(0)
-    config = PRNetConfig(
-        edge_conv_channels=(16, 16), num_neighbours=6, embedding=16, feed_forward=16, num_heads=2,
-        temperature_channels=(16,), num_keypoints=48, num_passes=1, matching_weight=1.0,
-    )  # fmt: skip
-    network = PRNet(config).train()
-    with torch.no_grad():
-        for _ in range(20):
-            network(0.6 * torch.randn(4, 96, 3), 0.6 * torch.randn(4, 96, 3), num_passes=1)
-    path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
-    save_network(network, path, {})
-    return path
+    return save_tiny_network(tmp_path_factory.mktemp("weights"))
 
 
 @pytest.fixture(scope="module")

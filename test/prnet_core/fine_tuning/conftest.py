@@ -3,26 +3,17 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+from tiny_network import make_tiny_network  # noqa: E402
 
 from prnet_core.fine_tuning import FineTuneConfig, ScanMotion  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
-from prnet_core.model import PRNet, PRNetConfig  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def tiny_network():
-    """Untrained, with running statistics of a few clouds."""
-    torch.manual_seed(0)
-    config = PRNetConfig(
-        edge_conv_channels=(16, 32), num_neighbours=8, embedding=32, feed_forward=32, num_heads=2,
-        temperature_channels=(16,), num_keypoints=64, num_passes=2, matching_weight=1.0,
-    )  # fmt: skip
-    network = PRNet(config).train()
-    with torch.no_grad():
-        for _ in range(20):
-            network(0.6 * torch.randn(4, 96, 3), 0.6 * torch.randn(4, 96, 3), num_passes=1)
-    return network.eval()
+    return make_tiny_network(num_passes=2)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,10 @@ pytest.importorskip("torch")
 
 from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanMotion  # noqa: E402
 from prnet_core.fine_tuning.fine_tune import split_scans  # noqa: E402
+from prnet_core.fine_tuning.motions import register_neighbours  # noqa: E402
 from prnet_core.fine_tuning.scan_examples import ScanExamples  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
+from prnet_core.registration import Registration  # noqa: E402
 
 CONFIG = FineTuneConfig(num_points=256)
 
@@ -91,15 +93,30 @@ def test_known_motions_are_used_for_about_their_share(room_scans):
     assert len(used) == 10 and {motion.source for motion in used} == {3}
 
 
-def test_held_out_scans_are_spread_and_no_motion_crosses(room_scans):
+def test_held_out_scans_are_spread_and_what_touches_them_is_judged_on_only(room_scans):
     scans, motions = room_scans
     tuned, held_out = split_scans(scans * 2, motions, FineTuneConfig(held_out_share=0.25))
     assert (len(tuned), len(held_out)) == (9, 3)
-    assert 0 < tuned.num_motions + held_out.num_motions < len(motions)
-    for motions_of in tuned.motions_of.values():
-        for motion in motions_of:
-            pair = tuned.of_two_scans(motion, np.random.default_rng(0))
-            assert distances(pair).max() < 0.15
+    assert not set(tuned.sources) & set(held_out.sources)
+    for part in (tuned, held_out):
+        for source, motions_of in part.motions_of.items():
+            assert source in part.sources
+            for motion in motions_of:
+                assert part is held_out or motion.target in tuned.sources
+                assert distances(part.of_two_scans(motion, np.random.default_rng(0))).max() < 0.15
+    assert held_out.num_motions > 0 and tuned.num_motions > 0
+
+
+def test_motions_between_neighbours_are_found_by_registration(room_scans):
+    scans, motions = room_scans
+    found = register_neighbours(scans, Registration(None), reach=1)
+    known = {(motion.source, motion.target): motion.T_target_source for motion in motions}
+    known |= {(target, source): se3.invert(T) for (source, target), T in known.items()}
+    assert len(found) > 4
+    for motion in found:
+        difference = se3.invert(known[motion.source, motion.target]) @ motion.T_target_source
+        assert abs(motion.source - motion.target) == 1
+        assert np.linalg.norm(difference[:3, 3]) < 0.05 and se3.rotation_angle(difference[:3, :3]) < 0.02
 
 
 def test_motion_between_scans_that_are_not_there_is_refused(room_scans):
