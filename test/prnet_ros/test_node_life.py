@@ -1,0 +1,128 @@
+"""How the node starts, ends, and lives with what its neighbours do."""
+
+import signal
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from node_answers import PERIOD, START, assert_close, pose_matrix  # noqa: E402
+
+from prnet_core.geometry import se3  # noqa: E402
+
+
+def test_silence_is_told_with_the_topic(robot, walk_poses):
+    robot.start_node("-r", "points:=/front/cloud", no_data_timeout=0.3)
+    robot.wait_for_status(
+        lambda values, message: "no data for" in message and "/front/cloud (0 publishers)" in message, "the topic"
+    )
+
+
+def test_best_effort_publisher_and_reliable_subscription_are_named(robot):
+    from rclpy.qos import qos_profile_sensor_data
+    from sensor_msgs.msg import PointCloud2
+
+    robot.start_node(reliability="reliable", no_data_timeout=0.3)
+    driver = robot.ros.create_publisher(PointCloud2, "points", qos_profile_sensor_data)
+    robot.wait_for_status(lambda values, message: "QoS" in message and "RELIABILITY" in message, "the QoS to be named")
+    assert driver.get_subscription_count() == 0
+
+
+def test_newest_scan_wins_and_the_dropped_are_counted(robot, walk_poses):
+    robot.start_node(registration__target_points=200000, reliability="reliable")  # slow
+    poses = walk_poses(25)
+    for i, pose in enumerate(poses):
+        robot.publish(robot.room.scan(pose, 20000), START + i * PERIOD)
+        robot.spin(0.05)
+    last = START + (len(poses) - 1) * PERIOD
+    robot.wait_for_odometry(last)  # the newest always gets its turn
+    robot.wait_until(lambda: int(robot.values()["registered"]) == len(robot.odometry), "the last report")
+    values = robot.values()
+    handled = sum(int(values[name]) for name in ("registered", "rejected", "ignored", "dropped"))
+    assert handled == int(values["received"]) <= len(poses)
+    assert int(values["dropped"]) > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_node_cleanly_with_a_scan_in_work(robot, walk_poses, number):
+    robot.start_node(registration__target_points=200000)
+    for i, pose in enumerate(walk_poses(6)):
+        robot.publish(robot.room.scan(pose, 30000), START + i * PERIOD)
+    robot.wait_until(lambda: bool(robot.odometry), "the first scan")
+    assert robot.stop_node(number) == 0, robot.log()
+    assert "Traceback" not in robot.log() and "rror" not in robot.log()
+
+
+def test_log_names_the_interpreter_and_what_is_not_to_be_had(robot, walk_poses):
+    import sys
+
+    robot.start_node(weights="/nowhere/w.safetensors", device="cuda:7")
+    assert sys.executable in robot.log()
+    assert "/nowhere/w.safetensors" in robot.log()
+    robot.wait_for_status(
+        lambda values, message: "without the network" in message and values["weights"] == "none", "the problem"
+    )
+    for i, pose in enumerate(walk_poses(2)):
+        robot.publish_and_wait(pose, START + i * PERIOD)
+
+
+@pytest.mark.parametrize("argument, said", [
+    ("num_threads:=0", "num_threads"),
+    ("registration.max_range:=5", "registration.max_range' must be a float"),
+    ("reliability:=sometimes", "best_effort, reliable"),
+    ("odom_frame:=''", "odom_frame"),
+])
+def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, argument, said):
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", argument]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert said in ended.stderr and "Traceback" not in ended.stderr
+
+
+FAILING_CORE = """
+import sys
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def fail_sometimes(self, points, stamp, times=None):
+    if round(stamp * 10) % 3 == 2:
+        raise RuntimeError("SVD did not converge")
+    return register(self, points, stamp, times)
+
+ScanOdometry.register_scan = fail_sometimes
+from prnet_ros.main import main
+sys.exit(main())
+"""
+
+
+def test_exceptions_of_the_core_are_counted_told_once_and_the_node_goes_on(robot, walk_poses):
+    robot.start_node(program=("-c", FAILING_CORE))
+    poses = walk_poses(9)
+    failed = [i for i in range(9) if round((START + i * PERIOD) * 10) % 3 == 2]
+    for i, pose in enumerate(poses):
+        if i in failed:
+            robot.publish(robot.room.scan(pose), START + i * PERIOD)
+            robot.wait_for_count("error.RuntimeError", failed.index(i) + 1)
+        else:
+            robot.publish_and_wait(pose, START + i * PERIOD)
+    assert robot.log().count("Traceback") == 1
+    assert any(s.level == b"\x02" and "SVD did not converge" in s.message for s in robot.statuses)
+    good = max(i for i in range(9) if i not in failed)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[good])
+    assert robot.stop_node() == 0
+
+
+def test_with_the_network(robot, walk_poses):
+    """The packaged weights on the CPU, ended by SIGTERM with a scan in work."""
+    robot.start_node(weights="''", device="cpu", num_threads=1)
+    poses = walk_poses(4)
+    for i, pose in enumerate(poses):
+        robot.publish_and_wait(pose, START + i * PERIOD)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[-1])
+    robot.wait_for_status(lambda values, message: values["registered"] == "4", "the report")
+    assert (robot.values()["weights"], robot.values()["device"]) == ("packaged", "cpu")
+    robot.publish(robot.room.scan(poses[-1]), START + 100.0)
+    assert robot.stop_node(signal.SIGTERM) == 0, robot.log()
