@@ -156,9 +156,8 @@ def ablation_table(setup: Setup, name: str) -> Table:
             "pairs, 256 points); the paper's rows for 100 epochs. The order can only be told where rows differ by "
             "more than two such runs of one recipe.",
         )
-    else:
-        order = _order_note(rows)
-        notes += (order,) if order else ()
+    order = _order_note(rows)
+    notes += (order,) if order else ()
     return Table(
         ablation.title, setup.command, rows, COLUMNS, [], setup.settings() | {"pairs": limit or len(shapes)}, notes,
         first_heading=ablation.title,
