@@ -118,7 +118,7 @@ class PRNet(nn.Module):
             if self.training or not self.config.robust_procrustes:
                 return procrustes(x, matched), log_matching
             confidence = log_matching.amax(dim=-1).exp()
-            return robust_procrustes(x, matched, confidence), log_matching
+            return robust_procrustes(x, matched, confidence, target_cloud=y), log_matching
 
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(

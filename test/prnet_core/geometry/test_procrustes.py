@@ -141,3 +141,17 @@ def test_robust_takes_each_pair_of_a_batch_for_itself():
     weights = torch.rand(6, 60, dtype=torch.float64, generator=GENERATOR)
     one_by_one = [robust_procrustes(*pair) for pair in zip(source, target, weights, strict=True)]
     torch.testing.assert_close(robust_procrustes(source, target, weights), torch.stack(one_by_one))
+
+
+def test_robust_with_the_cloud_tells_the_right_of_two_groups():
+    """A tenth of the matches is right, another tenth agrees on a wrong motion and is surer of it."""
+    source, target, T = problem(points=300)
+    matched = target.clone()
+    matched[:, 30:60] = transform_points(T, source.roll(1, dims=-1))[:, 30:60]
+    matched[:, 60:] = target[:, 60 + torch.randperm(240, generator=GENERATOR)]
+    weights = torch.ones(6, 300, dtype=torch.float64)
+    weights[:, 30:60] = 2.0
+    right = robust_procrustes(source, matched, weights, target_cloud=target)
+    misled = robust_procrustes(source, matched, weights)
+    assert geodesic_angle(right[:, :3, :3], T[:, :3, :3]).max() < 1e-2
+    assert geodesic_angle(misled[:, :3, :3], T[:, :3, :3]).min() > 1.0
