@@ -23,8 +23,8 @@ def robust_procrustes(
     Starts: plain Procrustes, and motions of groups of matches that keep their distances from each other. The best has
     the most support, the mean over matches (weights w_i) of the sum over scales s of s^2 / (s^2 + r_i^2) with
     r_i = |R x_i + t - y_i|; with `target_cloud` (..., M, 3) the same mean with r_i the distance to the nearest of its
-    points is added, since the true motion brings points home whose matches are wrong. It is refined by Procrustes with the
-    weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s falling.
+    points is added, since the true motion brings points home whose matches are wrong. It is refined by Procrustes with
+    the weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s falling.
 
     Shapes and result as for `procrustes`; the last step is differentiable, the choice and the weights are not.
     """
