@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-STOP_TIMEOUT = 60.0  # s; taking PyTorch down is a second of CPU, and a busy machine gives a tenth of one
+STOP_TIMEOUT = 20.0  # s; a scan in work is waited for, on a machine that may be busy
 LOG_LINES = 15
 
 
