@@ -162,8 +162,10 @@ class FineTuneService:
             outcome = f"failed, the old weights stay: {error}"
         finally:
             with self._lock:
-                self._run, self._outcome = None, outcome
-                self._is_over.set()
+                self._outcome = outcome
+                if self._run in (run, None):  # not when the next one has begun since it was too late to cancel this one
+                    self._run = None
+                    self._is_over.set()
         return success, outcome
 
     def _share_done(self) -> str:

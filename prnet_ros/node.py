@@ -79,8 +79,9 @@ class PRNetNode(Node):
 
     def close(self, timeout: float) -> bool:
         """Stop fine-tuning now and the worker after the scan in work; False when it takes over `timeout` seconds."""
+        deadline = time.monotonic() + timeout
         self._fine_tuning.close(timeout)
-        return self.worker.stop(timeout)
+        return self.worker.stop(max(deadline - time.monotonic(), 0.0))
 
     def _subscribe(self, reliability: str):
         # Deep, though the newest wins: the callback empties the queue within milliseconds when it gets its turn, and
