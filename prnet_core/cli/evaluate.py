@@ -14,10 +14,12 @@ def evaluate(
     method: list[str] = typer.Option(
         ["icp", "fgr", "prnet", "prnet+refine"],
         help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeat for more. "
-        "The trivial rows are always shown.",
+        "NETWORK:LABEL has weights of its own. The trivial rows are always shown.",
     ),
     json: Path = typer.Option(None, help="Write the table here, and as Markdown beside it."),
-    weights: list[str] = typer.Option([], help="FILE for PRNet, or METHOD=FILE; repeat for more."),
+    weights: list[str] = typer.Option(
+        [], help="FILE for PRNet, METHOD=FILE, or prnet:LABEL=FILE for one more row; repeat."
+    ),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:

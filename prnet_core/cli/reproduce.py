@@ -12,7 +12,9 @@ def reproduce(
     data: Path = typer.Option(None, help="Test shapes: .npz, ModelNet40's HDF5 files or OFF meshes."),
     split: str = typer.Option("test", help='Split of the test shapes; "" takes all of them.'),
     train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
-    weights: list[str] = typer.Option([], help="FILE for PRNet, or dcp=FILE, pointnetlk=FILE; repeat for more."),
+    weights: list[str] = typer.Option(
+        [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for one more row; repeat."
+    ),
     method: list[str] = typer.Option([], help="Only these methods."),
     out: Path = typer.Option(Path("docs/results"), help="Folder for TABLE.json and TABLE.md."),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),

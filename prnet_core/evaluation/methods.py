@@ -1,4 +1,7 @@
-"""The systems of the tables, by name. Another one is a class with a `register` and a line in METHODS."""
+"""The systems of the tables, by name. Another one is a class with a `register` and a line in METHODS.
+
+Weights beside the usual ones get a row of their own under NETWORK:LABEL, as in `prnet:tuned`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from prnet_core.geometry import se3
 
 REFINE_SUFFIX = "+refine"
+LABEL = ":"
 
 
 class Method(Protocol):
@@ -60,7 +64,7 @@ class Refined:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """What a method may need: weights by network name (none: the packaged ones), the device of the networks."""
+    """What a method may need: weights by NETWORK or NETWORK:LABEL (none: the packaged ones), the networks' device."""
 
     weights: dict[str, Path] = field(default_factory=dict)
     device: str = "auto"
@@ -84,24 +88,18 @@ def _fgr(options: MethodOptions) -> Method:
     return FGR()
 
 
-def _prnet(options: MethodOptions) -> Method:
+def _network(options: MethodOptions, name: str) -> Method:
+    """`name` is a network's, or NETWORK:LABEL; only PRNet has weights of its own."""
+    from prnet_core import baselines
     from prnet_core.evaluation.learned_methods import NetworkMethod
     from prnet_core.model import load_network
 
-    return NetworkMethod(load_network(options.weights.get("prnet"), options.device))
-
-
-def _baseline(name: str) -> Callable[[MethodOptions], Method]:
-    def make(options: MethodOptions) -> Method:
-        from prnet_core import baselines
-        from prnet_core.evaluation.learned_methods import NetworkMethod
-
-        if name not in options.weights:
-            raise ValueError(f"{name} needs weights: {name}=FILE (train them with configs/{name}.yaml)")
-        load = getattr(baselines, f"load_{name}")
-        return NetworkMethod(load(options.weights[name], options.device))
-
-    return make
+    kind, file = name.partition(LABEL)[0], options.weights.get(name)
+    if file is None and name != "prnet":
+        trained = "" if kind == "prnet" else f" (train them with configs/{kind}.yaml)"
+        raise ValueError(f"{name} needs weights: {name}=FILE{trained}")
+    load = load_network if kind == "prnet" else getattr(baselines, f"load_{kind}")
+    return NetworkMethod(load(file, options.device))
 
 
 METHODS: dict[str, Callable[[MethodOptions], Method]] = {
@@ -111,19 +109,20 @@ METHODS: dict[str, Callable[[MethodOptions], Method]] = {
     "icp": _icp,
     "goicp": _go_icp,
     "fgr": _fgr,
-    "dcp": _baseline("dcp"),
-    "pointnetlk": _baseline("pointnetlk"),
-    "prnet": _prnet,
 }
+NETWORKS = ("dcp", "pointnetlk", "prnet")
 TRIVIAL = ("identity", "constant", "centroid")
 
 
 def make_method(name: str, options: MethodOptions = MethodOptions()) -> Method:
     """The method called `name`, or NAME+refine. Raises ValueError for a name that is not known."""
     base = name.removesuffix(REFINE_SUFFIX)
-    if base not in METHODS:
-        raise ValueError(f"unknown method {name!r}: {', '.join(METHODS)}, each also with {REFINE_SUFFIX}")
-    method = METHODS[base](options)
+    if base.partition(LABEL)[0] in NETWORKS:
+        method = _network(options, base)
+    elif base in METHODS:
+        method = METHODS[base](options)
+    else:
+        raise ValueError(f"unknown method {name!r}: {', '.join((*METHODS, *NETWORKS))}, each also with {REFINE_SUFFIX}")
     return Refined(method) if name.endswith(REFINE_SUFFIX) else method
 
 

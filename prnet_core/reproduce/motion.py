@@ -1,20 +1,27 @@
-"""The tables of motions: unseen categories, noise, full clouds, the harder variant, and Go-ICP's own."""
+"""The tables of motions: unseen categories, noise, full clouds, and the harder variant."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from prnet_core.data.modelnet import split_categories
+from prnet_core.data.shapes import ShapeSet
 from prnet_core.evaluation import published
+from prnet_core.evaluation.methods import LABEL
 from prnet_core.evaluation.protocol import PROTOCOLS
 from prnet_core.evaluation.run import motion_table
 from prnet_core.evaluation.table import Table
 from prnet_core.reproduce.setup import Setup
 
-CLASSICAL = ("icp", "fgr")
+CLASSICAL = ("icp", "goicp", "fgr")
 LEARNED = ("pointnetlk", "dcp")
 OURS = ("prnet", "prnet+refine")
-GO_ICP_PAIRS = 22
+GO_ICP_PACKAGE = "py_simple_go_icp_interface"
+GO_ICP_NOTE = (
+    "Go-ICP on 200 points of the source drawn at random, 10 % trimmed, 20 s a pair at most "
+    "(py-simple-go-icp-interface, which compiles its authors' sources)."
+)
 
 UNSEEN_NOTE = (
     "Weights that never saw ModelNet40, such as the packaged ones, meet unseen objects of unseen categories here. The "
@@ -22,20 +29,28 @@ UNSEEN_NOTE = (
 )
 
 
-def _available(setup: Setup, names: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
-    """The methods that can run, and a note naming the learned ones left out for want of weights."""
+def _methods(setup: Setup) -> tuple[list[str], tuple[str, ...]]:
+    """The methods that can run, weights under a label before ours, and notes on what is left out."""
     if setup.methods:
         return list(setup.methods), ()
-    missing = [name for name in names if name in LEARNED and name not in setup.options.weights]
-    note = (f"Left out for want of weights (--weights NAME=FILE): {', '.join(missing)}.",) if missing else ()
-    return [name for name in names if name not in missing], note
+    labelled = sorted(name for name in setup.options.weights if LABEL in name)
+    left_out = [name for name in LEARNED if name not in setup.options.weights]
+    notes = (f"Left out for want of weights (--weights NAME=FILE): {', '.join(left_out)}.",) if left_out else ()
+    if find_spec(GO_ICP_PACKAGE):
+        notes += (GO_ICP_NOTE,)
+    else:
+        left_out.append("goicp")
+        notes += (f"Left out, not installed: goicp (pip install {GO_ICP_PACKAGE.replace('_', '-')}).",)
+    return [name for name in (*CLASSICAL, *LEARNED, *labelled, *OURS) if name not in left_out], notes
 
 
-def _table(setup: Setup, title: str, protocol: str, rows_beside: list[dict], notes=(), limit=None, extra=()) -> Table:
-    methods, missing = _available(setup, (*CLASSICAL, *extra, *LEARNED, *OURS))
+def _table(
+    setup: Setup, title: str, protocol: str, published_rows: list[dict], notes=(), shapes: ShapeSet | None = None
+) -> Table:
+    methods, notes_on_methods = _methods(setup)
     return motion_table(
-        title, setup.command, setup.shapes(), PROTOCOLS[protocol], methods, setup.options, setup.settings(),
-        setup.pairs_limit(limit), rows_beside, (*notes, *missing),
+        title, setup.command, shapes or setup.shapes(), PROTOCOLS[protocol], methods, setup.options, setup.settings(),
+        setup.pairs_limit(), published_rows, (*notes, *notes_on_methods),
     )  # fmt: skip
 
 
@@ -51,16 +66,13 @@ def categories(setup: Setup) -> Table:
 
     Raises ValueError for data that has not all 40 classes: the first 20 would not be the paper's.
     """
-    methods, missing = _available(setup, (*CLASSICAL, *LEARNED, *OURS))
     shapes = setup.shapes()
     num_classes = len(set(shapes.classes))
     if num_classes != 40:
         raise ValueError(f"categories needs all of ModelNet40; {setup.data.name} has {num_classes} classes")
     _, held_out = split_categories(shapes)
-    return motion_table(
-        "Unseen categories: the last 20 classes", setup.command, held_out, PROTOCOLS["objects"], methods,
-        setup.options, setup.settings(), setup.pairs_limit(), published.UNSEEN_CATEGORIES, missing,
-    )  # fmt: skip
+    title = "Unseen categories: the last 20 classes"
+    return _table(setup, title, "objects", published.UNSEEN_CATEGORIES, shapes=held_out)
 
 
 def noise(setup: Setup) -> Table:
@@ -77,21 +89,10 @@ def hard(setup: Setup) -> Table:
     return _table(setup, title, "hard", published.TWICE_SAMPLED, (note,))
 
 
-def go_icp(setup: Setup) -> Table:
-    """Go-ICP takes seconds a pair, so it is measured on fewer pairs, with every other method on the same."""
-    note = (
-        "Go-ICP on 200 points of the source, 10 % trimmed, 20 s a pair at most (py-simple-go-icp-interface 0.1.4, "
-        "which compiles its authors' sources)."
-    )
-    title = "Go-ICP, on fewer pairs"
-    return _table(setup, title, "objects", published.UNSEEN_CATEGORIES, (note,), GO_ICP_PAIRS, ("goicp",))
-
-
 TABLES: dict[str, Callable[[Setup], Table]] = {
     "unseen": unseen,
     "categories": categories,
     "noise": noise,
     "full": full,
     "hard": hard,
-    "goicp": go_icp,
 }

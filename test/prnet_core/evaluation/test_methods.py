@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from prnet_core.evaluation.classical_methods import refine
 from prnet_core.evaluation.learned_methods import NetworkMethod
-from prnet_core.evaluation.methods import METHODS, Refined, centroid_start, make_method
+from prnet_core.evaluation.methods import MethodOptions, Refined, centroid_start, make_method
 from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.evaluation.protocol import protocol_pair
 from prnet_core.geometry import se3
@@ -78,7 +78,6 @@ def test_unknown_method_lists_what_there_is():
 def test_plus_refine_wraps_any_method():
     method = make_method("identity+refine")
     assert isinstance(method, Refined) and isinstance(method.method, type(make_method("identity")))
-    assert "prnet" in METHODS
 
 
 def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs_units(shape):
@@ -102,6 +101,38 @@ def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs
     source, target, true = protocol_pair(10 * shape, 0, "full")
     estimated = NetworkMethod(TrueMotion(true[:3, :3])).register(source, target)
     np.testing.assert_allclose(estimated, true, atol=1e-5)
+
+
+def test_weights_under_a_label_are_a_method_of_their_own(tmp_path):
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="prnet:tuned needs weights: prnet:tuned=FILE"):
+        make_method("prnet:tuned")
+    with pytest.raises(ValueError, match="configs/dcp.yaml"):
+        make_method("dcp")
+    with pytest.raises(ValueError, match="unknown method 'icp:tuned'"):
+        make_method("icp:tuned")
+    from test.tiny_network import save_tiny_network
+
+    weights = save_tiny_network(tmp_path)
+    method = make_method("prnet:tuned+refine", MethodOptions({"prnet:tuned": weights}, "cpu"))
+    assert method.method.network.config.embedding != make_method("prnet").network.config.embedding
+
+
+def test_go_icp_gets_points_from_all_over_the_source(shape, monkeypatch):
+    from prnet_core.evaluation.go_icp import GoICP
+
+    method = GoICP.__new__(GoICP)
+    method.program = "goicp"
+    source = shape[np.argsort(shape[:, 0])]
+
+    def first_points(command, cwd, **_):
+        used = np.loadtxt(cwd / "data", skiprows=1)[: int(command[3])]
+        middle = np.median(source[:, 0])
+        assert 0.3 < np.mean(used[:, 0] < middle) < 0.7
+        (cwd / "output").write_text("1 0 0 0 1 0 0 0 1 0 0 0")
+
+    monkeypatch.setattr(subprocess, "run", first_points)
+    np.testing.assert_allclose(method.register(source, source), np.eye(4), atol=1e-9)
 
 
 def test_go_icp_falls_back_and_counts_when_the_time_is_up(shape):

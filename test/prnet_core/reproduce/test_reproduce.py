@@ -12,7 +12,7 @@ from prnet_core.cli.main import app
 from prnet_core.evaluation.learned_methods import with_settings
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.model import PRNet, PRNetConfig, save_network
-from prnet_core.reproduce import TABLES, Setup
+from prnet_core.reproduce import TABLES, Setup, motion
 from prnet_core.reproduce.ablations import ABLATIONS
 from prnet_core.reproduce.transfer import rotated
 
@@ -55,8 +55,14 @@ def setup(folder):
     )  # fmt: skip
 
 
+@pytest.fixture
+def without_go_icp(monkeypatch):
+    """It takes up to 20 s a pair."""
+    monkeypatch.setattr(motion, "GO_ICP_PACKAGE", "not_installed")
+
+
 @pytest.mark.parametrize("name", ["unseen", "categories", "noise", "full", "hard"])
-def test_motion_tables_have_every_system_and_the_published_rows(setup, name):
+def test_motion_tables_have_every_system_and_the_published_rows(setup, name, without_go_icp):
     pytest.importorskip("open3d")
     table = TABLES[name](setup)
     assert [row["method"] for row in table.rows] == [
@@ -64,14 +70,22 @@ def test_motion_tables_have_every_system_and_the_published_rows(setup, name):
     ]  # fmt: skip
     assert all(row["num_pairs"] == 2 for row in table.rows)
     assert table.published
+    assert any("not installed: goicp" in note for note in table.notes)
 
 
-def test_learned_rows_without_weights_are_left_out_by_name(folder):
+def test_learned_rows_without_weights_are_left_out_by_name(folder, without_go_icp):
     prnet_only = MethodOptions({"prnet": folder / "prnet.safetensors"}, "cpu")
     setup = Setup(folder / "test.npz", options=prnet_only, limit=1)
     table = TABLES["full"](setup)
     assert "dcp" not in [row["method"] for row in table.rows]
     assert any("pointnetlk, dcp" in note for note in table.notes)
+
+
+def test_weights_under_a_label_are_one_more_row(folder, without_go_icp):
+    file = folder / "prnet.safetensors"
+    setup = Setup(folder / "test.npz", options=MethodOptions({"prnet": file, "prnet:tuned": file}, "cpu"), limit=1)
+    names = [row["method"] for row in TABLES["full"](setup).rows]
+    assert names[-3:] == ["prnet:tuned", "prnet", "prnet+refine"]
 
 
 @pytest.mark.parametrize("name", [name for name in ABLATIONS])
