@@ -39,9 +39,13 @@ class KeyFrames:
         return self._frames[-1]
 
     def add(self, points: np.ndarray, T_odom_sensor: np.ndarray, covariance: np.ndarray) -> None:
-        """Add a scan (N, 3) as the newest key frame; of more than `max_points` an even share is kept."""
-        step = max(1, len(points) // self._max_points)
-        self._frames.append(KeyFrame(points[::step], T_odom_sensor, covariance))
+        """Add a scan (N, 3) as the newest key frame; of more than `max_points` that many drawn at random are kept.
+
+        Every n-th would be the same few lasers of a spinning sensor.
+        """
+        if len(points) > self._max_points:
+            points = points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
+        self._frames.append(KeyFrame(points, T_odom_sensor, covariance))
         del self._frames[: -self._num_remembered]
         self._target = None
 

@@ -59,7 +59,9 @@ def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) 
 def match_stamps(
     estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds."""
+    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a truth."""
+    if len(truth) == 0:
+        return estimate.poses[:0], truth.poses
     order = np.argsort(truth.stamps)
     stamps = truth.stamps[order]
     after = np.clip(np.searchsorted(stamps, estimate.stamps), 1, max(len(stamps) - 1, 1))

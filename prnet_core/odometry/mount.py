@@ -28,12 +28,11 @@ class BaseMotion:
     twist_covariance: np.ndarray
 
 
-def motion_of_base(update: OdometryUpdate, T_base_sensor: np.ndarray, elapsed: float | None) -> BaseMotion:
+def motion_of_base(update: OdometryUpdate, T_base_sensor: np.ndarray) -> BaseMotion:
     """Move an update of the sensor to the base it is mounted on at T_base_sensor (4, 4).
 
     T_odom_base = T_base_sensor T_odom_sensor T_base_sensor^-1. The position of the base moves with the error of
     the rotation on the lever arm: dp_base = R dp_sensor - dtheta_base x (R_odom_base t_base_sensor).
-    elapsed: seconds since the scan before, None when there is none.
     """
     T_odom_base = T_base_sensor @ update.T_odom_sensor @ se3.invert(T_base_sensor)
     rotation, lever = T_base_sensor[:3, :3], T_odom_base[:3, :3] @ T_base_sensor[:3, 3]
@@ -45,16 +44,16 @@ def motion_of_base(update: OdometryUpdate, T_base_sensor: np.ndarray, elapsed: f
         T_odom_base=T_odom_base,
         covariance=jacobian @ update.covariance @ jacobian.T,
         twist=to_base @ update.twist,
-        twist_covariance=to_base @ _twist_covariance(update, elapsed) @ to_base.T,
+        twist_covariance=to_base @ _twist_covariance(update) @ to_base.T,
     )
 
 
-def _twist_covariance(update: OdometryUpdate, elapsed: float | None) -> np.ndarray:
+def _twist_covariance(update: OdometryUpdate) -> np.ndarray:
     """(6, 6) in the sensor's frame: the motion is the difference of two registrations, each with its error.
 
     exp(d) T = T exp(Ad(T^-1) d) moves the registration's covariance from the target's frame to the sensor's.
     """
-    if update.registration is None or elapsed is None:
+    if update.registration is None or update.elapsed is None:
         return np.eye(6) * UNKNOWN_VARIANCE
     to_sensor = se3.adjoint(se3.invert(update.registration.T_target_source))
-    return 2.0 * to_sensor @ update.registration.covariance @ to_sensor.T / elapsed**2
+    return 2.0 * to_sensor @ update.registration.covariance @ to_sensor.T / update.elapsed**2

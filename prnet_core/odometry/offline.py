@@ -85,8 +85,9 @@ def open_scans(path: Path, topic: str | None = None) -> RecordedScans:
 
 def read_truth(path: Path, stamps: list[float]) -> Trajectory:
     """A TUM file, or KITTI rows that belong to the scans in order. Raises ValueError when neither fits."""
-    width = len(path.read_text(encoding="ascii").split("\n", 1)[0].split())
-    if width == 8:
+    lines = (line.split() for line in path.read_text(errors="replace").splitlines())
+    first = next((words for words in lines if words and not words[0].startswith("#")), [])
+    if len(first) == 8:
         return read_tum(path)
     poses = read_kitti(path)
     if len(poses) != len(stamps):

@@ -49,27 +49,34 @@ class PreparedCloud:
 
 
 def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
-    """Points with real coordinates of an (N, 3) or (N, >3) array within the range, as float64 (M, 3).
-
-    Raises RegistrationError when the array is not two-dimensional with at least three columns.
-    """
+    """The usable points of an (N, 3) or (N, >3) array as float64 (M, 3): see `usable_points`."""
     points = np.asarray(points)
+    return points[usable_points(points, config), :3].astype(np.float64)
+
+
+def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
+    """Which points (N, 3) or (N, >3) are measurements, (N,): real coordinates within the range, and not the origin.
+
+    A sensor sees nothing where it is itself: many write (0, 0, 0) where a ray did not come back. Raises
+    RegistrationError when the array is not two-dimensional with at least three columns.
+    """
     if points.ndim != 2 or points.shape[1] < 3:
         raise RegistrationError(f"points must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64)
     with np.errstate(invalid="ignore"):
-        points = points[(np.abs(points) < MAX_COORDINATE).all(axis=1)]
+        usable = (np.abs(points) < MAX_COORDINATE).all(axis=1)
+    usable &= points.any(axis=1)
     if config.min_range > 0.0 or np.isfinite(config.max_range):
-        distance = np.linalg.norm(points, axis=1)
-        points = points[(distance >= config.min_range) & (distance <= config.max_range)]
-    return points
+        distance = np.linalg.norm(np.where(usable[:, None], points, 0.0), axis=1)
+        usable &= (distance >= config.min_range) & (distance <= config.max_range)
+    return usable
 
 
 def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
     """Voxel size that leaves about `target_points` of the points (N, 3), by the cloud's own scale.
 
-    A cloud with fewer points than that gets about its point spacing (70 % of its points left). Equivariant
-    to a change of unit. Returns 0.0 when the points have no extent.
+    A cloud with fewer points than that gets about its point spacing (70 % of its points left; points that are there
+    twice count once). Equivariant to a change of unit. Returns 0.0 when the points have no extent.
     """
     if len(points) < 2:
         return 0.0
@@ -80,8 +87,8 @@ def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
     step = max(1, len(points) // 40_000)
     columns = np.ascontiguousarray(centred[::step].T) / extent
     columns -= columns.min(axis=1, keepdims=True)
-    wanted = min(target_points, 0.7 * columns.shape[1])
     low, high = np.log(1e-3), np.log(1.0)
+    wanted = min(target_points, 0.7 * count_voxels(columns, np.exp(low)))
     for _ in range(9):
         middle = 0.5 * (low + high)
         if count_voxels(columns, np.exp(middle)) > wanted:

@@ -60,6 +60,16 @@ def test_key_frames_are_joined_in_the_newest_frame():
     assert len(frames) == 1 and frames.newest is older[0]
 
 
+def test_a_large_key_frame_keeps_points_of_every_laser():
+    frames = KeyFrames(num_joined=1, num_remembered=1, max_points=1000)
+    firings = np.zeros((500, 16, 3))
+    firings[..., 2] = np.arange(16)
+    frames.add(firings.reshape(-1, 3), np.eye(4), np.eye(6))
+    kept = frames.newest.points
+    assert len(kept) == 1000 and kept.base is None
+    assert np.bincount(kept[:, 2].astype(int), minlength=16).min() > 30
+
+
 def test_the_target_must_be_a_known_one():
     with pytest.raises(ValueError, match="target must be"):
         OdometryConfig(target="world")

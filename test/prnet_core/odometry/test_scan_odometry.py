@@ -186,6 +186,60 @@ def test_a_scan_with_times_is_deskewed():
     assert residuals[True] < 0.8 * residuals[False]
 
 
+@pytest.mark.parametrize("sweep", [(0.0, 0.1), (-0.05, 0.05), (-0.1, 0.0)])
+def test_velocity_is_steady_wherever_in_its_sweep_a_scan_is_stamped(sweep):
+    """A sweep that fills the whole period, as a spinning LiDAR's: an error of the velocity must not feed itself."""
+    twist = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.4])
+    odometry = ScanOdometry(Registration(None))
+    velocities = []
+    for i in range(16):
+        points = world(np.random.default_rng(i))
+        times = np.linspace(*sweep, 50)[np.random.default_rng(100 + i).integers(0, 50, len(points))]
+        seen = np.empty_like(points)
+        for time in np.unique(times):
+            chosen = times == time
+            seen[chosen] = se3.apply(se3.invert(se3.exp(twist * (0.1 * i + time))), points[chosen])
+        update = odometry.register_scan(seen, 0.1 * i, times)
+        velocities.append(update.twist)
+    np.testing.assert_allclose(velocities[4:], np.tile(twist, (12, 1)), atol=0.25)
+    first_pose = se3.exp(twist * np.mean(sweep))  # of the first sweep's middle, where the trajectory starts
+    error = se3.invert(se3.exp(twist * 1.5)) @ first_pose @ update.T_odom_sensor
+    assert np.linalg.norm(error[:3, 3]) < 0.03
+
+
+def test_a_jump_back_to_an_old_place_is_no_velocity():
+    odometry = ScanOdometry(Registration(None))
+    for i in range(11):
+        odometry.register_scan(forest_scan(1.2 * i, 0.0, i)[0], 0.2 * i)
+    for i in range(11, 20):
+        update = odometry.register_scan(forest_scan(0.5, 2.0, i)[0], 0.2 * i)
+        if update.status == "accepted":
+            break
+    assert update.status == "accepted" and update.elapsed is None
+    np.testing.assert_array_equal(update.twist, 0.0)
+    update = odometry.register_scan(forest_scan(0.5, 2.0, 100)[0], 0.2 * (i + 1))
+    assert np.linalg.norm(update.twist[:3]) < 0.2 and update.elapsed == pytest.approx(0.2)
+
+
+def test_a_useless_first_scan_is_given_up():
+    """The hand over the sensor when the robot was switched on."""
+    odometry = ScanOdometry(Registration(None))
+    covered = np.random.default_rng(0).normal(size=(300, 3)) * 0.1
+    assert odometry.register_scan(covered, 0.0).status == "first"
+    statuses = [odometry.register_scan(scan(i)[0], 0.1 * i).status for i in range(1, 9)]
+    assert statuses == ["rejected"] * 4 + ["first"] + ["accepted"] * 3
+
+
+def test_rays_that_did_not_come_back_are_no_points():
+    odometry = ScanOdometry(Registration(None))
+    for i in range(6):
+        points, truth = scan(i)
+        nothing = np.zeros((4 * len(points), 3))
+        update = odometry.register_scan(np.vstack([nothing, points]), 0.1 * i, np.zeros(5 * len(points)))
+        assert update.status == ("first" if i == 0 else "accepted"), update.reason
+    assert np.linalg.norm((se3.invert(truth) @ update.T_odom_sensor)[:3, 3]) < 0.02
+
+
 @pytest.mark.parametrize("target", ["previous", "keyframe", "map"])
 def test_every_target_follows_the_motion(target):
     odometry = ScanOdometry(Registration(None), OdometryConfig(target=target))

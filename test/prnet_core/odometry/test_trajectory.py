@@ -5,6 +5,7 @@ import pytest
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
+from prnet_core.odometry.offline import read_truth
 from prnet_core.odometry.trajectory import Trajectory, read_kitti, read_tum, write_kitti, write_tum
 
 
@@ -52,6 +53,20 @@ def test_files_come_back_as_written(truth, tmp_path):
     np.testing.assert_allclose(again.stamps, stamps, atol=1e-6)
     write_kitti(tmp_path / "a.kitti", truth)
     np.testing.assert_allclose(read_kitti(tmp_path / "a.kitti"), truth, atol=1e-8)
+
+
+def test_a_truth_is_told_by_its_columns_below_any_comments(truth, tmp_path):
+    write_tum(tmp_path / "a", Trajectory(np.arange(20.0), truth))
+    head = "# ground truth trajectory\n# of the caf\u00e9\n\n# timestamp tx ty tz qx qy qz qw\n"
+    (tmp_path / "a").write_text(head + (tmp_path / "a").read_text())
+    np.testing.assert_allclose(read_truth(tmp_path / "a", []).poses, truth, atol=1e-8)
+    write_kitti(tmp_path / "b", truth)
+    np.testing.assert_allclose(read_truth(tmp_path / "b", list(range(20))).poses, truth, atol=1e-8)
+
+
+def test_no_truth_shares_no_instant(truth):
+    ours, theirs = match_stamps(Trajectory(np.arange(20.0), truth), Trajectory(np.zeros(0), truth[:0]))
+    assert len(ours) == len(theirs) == 0
 
 
 def test_stamps_are_matched_to_the_nearest(truth):

@@ -157,6 +157,16 @@ def test_a_mirrored_target_is_never_met_by_a_mirror(pair):
     assert np.linalg.det(result.T_target_source[:3, :3]) == pytest.approx(1.0)
 
 
+def test_points_that_are_there_twice_or_at_the_origin_change_nothing(pair):
+    source, target, truth = pair
+    small = Registration(None)
+    for repeat in (1, 2, 5):
+        repeated = [np.repeat(cloud, repeat, axis=0) for cloud in (source, target)]
+        result = small.register(*(np.vstack([cloud, np.zeros((2000, 3))]) for cloud in repeated))
+        assert result.status == "accepted", (repeat, result.reason)
+        assert small.voxel_size_for(repeated[0]) == pytest.approx(small.voxel_size_for(source), rel=0.02)
+
+
 def test_clouds_of_different_size_register(pair):
     source, target, truth = pair
     assert_close(Registration(None).register(source[::3], target), truth, metres=0.03, degrees=0.5)
