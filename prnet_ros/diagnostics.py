@@ -13,7 +13,7 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 BAD_CLOUD, CORE_ERROR = "bad_cloud.", "error."  # prefixes of counters, the kind follows
 _COUNTERS = (
     "received", "registered", "first", "accepted", "weak", "rejected", "dropped", "ignored", "reset",
-    "waiting_for_mount", "missing_by_stamps",
+    "outdated", "waiting_for_mount", "missing_by_stamps",
 )
 
 

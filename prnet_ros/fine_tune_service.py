@@ -160,6 +160,8 @@ class FineTuneService:
             outcome = f"cancelled after {time.monotonic() - self._began:.0f} s: the old weights stay"
         except (FineTuneError, OSError) as error:
             outcome = f"failed, the old weights stay: {error}"
+        except Exception as error:  # noqa: BLE001  who called waits for an answer
+            outcome = f"failed, the old weights stay: {type(error).__name__}: {error}"
         finally:
             with self._lock:
                 self._outcome = outcome
@@ -214,7 +216,7 @@ class FineTuneService:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             save_network(network, path, self._card or {"weights": self._weights})
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001  who called waits for an answer
             return False, f"not saved: {error}"
         return True, f"saved to {path}; the parameter weights:={path} loads them at the next start"
 

@@ -20,6 +20,7 @@ def main(args: list[str] | None = None) -> int:
     _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
     # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's and scipy's own threads; num_threads binds the rest
     import rclpy
     from rclpy.executors import MultiThreadedExecutor
     from rclpy.signals import SignalHandlerOptions

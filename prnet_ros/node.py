@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import threading
 import time
 import traceback
 
@@ -50,6 +51,8 @@ class PRNetNode(Node):
         self._gaps = GapDetector()
         self._last_data = time.monotonic()
         self._sensor_frame, self._last_stamp = "", float("-inf")  # of the present trajectory
+        self._restarted_at, self._newer_than = float("-inf"), float("inf")
+        self._publishing = threading.Lock()  # no restart between the last look whether a scan is outdated and its TF
 
         self._loaded = network.load(parameters.weights, parameters.device, parameters.num_threads)
         self.recent_scans = RecentScans(parameters.fine_tune.num_scans)
@@ -130,9 +133,12 @@ class PRNetNode(Node):
         return response
 
     def _restart(self, reason: str, newer_than: float = float("-inf")) -> None:
-        """Forget the trajectory, and a waiting scan, unless their stamp (s) is older than that."""
+        """Forget the trajectory, and a scan that waits or is in work, unless their stamp (s) is older than that."""
         self.get_logger().info(f"starting anew: {reason}")
-        self._slot.discard(lambda scan: seconds(scan.stamp) > newer_than)
+        with self._publishing:
+            self._restarted_at, self._newer_than = time.monotonic(), newer_than
+        if self._slot.discard(self._is_outdated):
+            self._counters.count("outdated")
         self.worker.between_scans(lambda odometry: self._reset(odometry, reason, newer_than))
 
     def _apply(self, parameters: NodeParameters) -> None:
@@ -167,6 +173,12 @@ class PRNetNode(Node):
             self._counters.count("reset", reason)
 
     def _process(self, odometry: ScanOdometry, scan: Scan) -> None:
+        if self._is_outdated(scan):
+            self._counters.count("outdated")
+            return
+        if not scan.frame_id or self._outputs.base_frame_of(scan) == self._outputs.odom_frame:
+            self._count_bad_cloud("frame_id", f"'{scan.frame_id}' cannot be a child of '{self._outputs.odom_frame}'")
+            return
         T_base_sensor = self._mounts.lookup(scan.frame_id)
         if T_base_sensor is None:
             if self._counters.count("waiting_for_mount"):
@@ -186,11 +198,15 @@ class PRNetNode(Node):
             self.recent_scans.add(scan.cloud.points, None, stamp)
         if update.status in ("ignored", "rejected"):
             return
-        self._counters.count("registered")
         self._last_stamp = stamp
         if update.status in ("first", "reset"):
             self.recent_scans.start_trajectory()
-        self._outputs.publish(scan, update, T_base_sensor)
+        with self._publishing:
+            if self._is_outdated(scan):
+                self._counters.count("outdated")
+                return
+            self._outputs.publish(scan, update, T_base_sensor)
+        self._counters.count("registered")
         self._counters.add_latency(time.monotonic() - scan.received)
         self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
 
@@ -198,6 +214,10 @@ class PRNetNode(Node):
         self._weights = name
 
     # --- any thread ---
+
+    def _is_outdated(self, scan: Scan) -> bool:
+        """Received before the last restart, and of the time that it put an end to."""
+        return scan.received < self._restarted_at and seconds(scan.stamp) > self._newer_than
 
     def _count_bad_cloud(self, kind: str, reason: str) -> None:
         if self._counters.count(BAD_CLOUD + kind, reason):

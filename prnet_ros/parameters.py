@@ -133,11 +133,13 @@ def declare_parameters(node: Node) -> None:
 
 
 def read_parameters(node: Node) -> NodeParameters:
-    """The present values."""
+    """The present values. Raises ParameterError where two do not go together."""
     values = {name: node.get_parameter(name).value for name in SPECS}
     registration = _group(values, "registration.")
     registration["voxel_size"] = registration["voxel_size"] or None
     registration["max_range"] = registration["max_range"] or float("inf")
+    if values["base_frame"] == values["odom_frame"]:
+        raise ParameterError(f"parameters 'base_frame' and 'odom_frame' must differ, both are '{values['odom_frame']}'")
     return NodeParameters(
         **{name: value for name, value in values.items() if "." not in name},
         registration=RegistrationConfig(num_threads=values["num_threads"], **registration),

@@ -44,11 +44,13 @@ class ScanSlot:
             scan, self._scan, self._is_woken = self._scan, None, False
         return scan
 
-    def discard(self, is_unwanted: Callable[[Scan], bool]) -> None:
-        """Forget the scan that waits if it is unwanted."""
+    def discard(self, is_unwanted: Callable[[Scan], bool]) -> bool:
+        """Forget the scan that waits if it is unwanted; True then."""
         with self._ready:
-            if self._scan is not None and is_unwanted(self._scan):
+            discarded = self._scan is not None and is_unwanted(self._scan)
+            if discarded:
                 self._scan = None
+        return discarded
 
     def wake(self) -> None:
         """Make `take` return now."""

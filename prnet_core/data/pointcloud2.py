@@ -21,7 +21,7 @@ _TIME_FIELDS = ("t", "time", "timestamp", "time_stamp", "offset_time", "time_off
 class CloudError(ValueError):
     """A message that holds no usable points.
 
-    ``kind`` is one of ``empty`` (no point, or no bytes), ``not_finite`` (every point is NaN or infinite),
+    ``kind`` is one of ``empty`` (no point, or no bytes), ``not_finite`` (every point is NaN, infinite or the origin),
     ``no_xyz`` (x, y or z is missing or of an unknown type), ``layout`` (sizes that contradict each other) and
     ``short_data`` (fewer bytes than the header promises): few and fixed, so that they can be counted.
     """
@@ -38,7 +38,7 @@ class Cloud:
     points: (N, 3) float64, metres, all finite, N >= 1, row-major order of an organised cloud.
     times: (N,) float64, seconds relative to the header's stamp (may be negative), or None when the message has
         no usable time field.
-    num_dropped: how many points were left out because a coordinate was NaN or infinite.
+    num_dropped: how many points were left out because a coordinate was NaN or infinite, or all three were 0.
     """
 
     points: np.ndarray
@@ -49,18 +49,19 @@ class Cloud:
 def read_cloud(message: Any) -> Cloud:
     """Finite points, and their times when there are any, of a PointCloud2 message.
 
-    ``is_dense`` is not believed: drivers set it to true with NaN inside. Raises CloudError.
+    ``is_dense`` is not believed: drivers set it to true with NaN inside. Where a ray did not come back, others write
+    (0, 0, 0). Raises CloudError.
     """
     layout = _Layout.of(message)
     fields = {field.name: field for field in reversed(message.fields)}
     points = _read_xyz(layout, fields)
 
-    finite = np.isfinite(points)
+    usable = np.isfinite(points).all(axis=1) & points.any(axis=1)
     keep = None
-    if not finite.all():
-        keep = np.flatnonzero(finite[:, 0] & finite[:, 1] & finite[:, 2])
+    if not usable.all():
+        keep = np.flatnonzero(usable)
         if keep.size == 0:
-            raise CloudError("not_finite", f"all {len(points)} points are NaN or infinite")
+            raise CloudError("not_finite", f"all {len(points)} points are NaN, infinite or (0, 0, 0)")
     times = _read_times(layout, fields, _seconds(message.header.stamp), keep)
     num_points = len(points)
     if keep is not None:
@@ -126,11 +127,17 @@ def _read_xyz(layout: _Layout, fields: dict[str, Any]) -> np.ndarray:
 def _read_times(
     layout: _Layout, fields: dict[str, Any], stamp: float, keep: np.ndarray | None
 ) -> np.ndarray | None:
-    """(N,) seconds after the stamp, of the first time field that tells the points apart, or None."""
+    """(N,) seconds after the stamp, of the first time field that tells the points apart, or None.
+
+    A field that is not where it says costs the times, not the points.
+    """
     for name in _TIME_FIELDS:
         if name not in fields or fields[name].datatype not in _DATATYPES:
             continue
-        column = layout.column(fields[name])
+        try:
+            column = layout.column(fields[name])
+        except CloudError:
+            continue
         values = column.astype(np.float64).reshape(-1)
         if keep is not None:
             values = values[keep]

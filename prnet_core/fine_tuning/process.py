@@ -28,13 +28,16 @@ from .scan_examples import FineTuneError, ScanMotion
 REQUEST, SCANS, WEIGHTS, TUNED = "request.json", "scans.npz", "weights.safetensors", "tuned.safetensors"
 KILL_TIMEOUT = 1.0  # s
 NICENESS = 10
-# Before the imports, which take seconds. Ctrl-C reaches the parent too, which decides what becomes of the run.
+# Before the imports, which take seconds. Ctrl-C reaches the parent too, which decides what becomes of the run. What
+# libraries print goes to standard error, so that nothing but answers comes on standard output.
 PROGRAM = f"""
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 os.nice({NICENESS})
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 from prnet_core.fine_tuning.process_main import main
-main()
+main(answers)
 """
 
 

@@ -1,7 +1,7 @@
 """What the process that FineTuneProcess starts does in its folder.
 
-One line of JSON a step on standard output, {"progress": ...}, and {"report": ...} or {"error": ...} as the last.
-Ends when its standard input closes.
+It answers one line of JSON a step, {"progress": ...}, and {"report": ...} or {"error": ...} as the last. Ends when its
+standard input closes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
+from typing import TextIO
 
 
-def main() -> None:
+def main(answers: TextIO) -> None:
     """Tune as the folder's request says."""
     folder = Path(sys.argv[1])
+
+    def say(**values: object) -> None:
+        print(json.dumps(values), file=answers, flush=True)
+
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
     import numpy as np
@@ -37,17 +42,13 @@ def main() -> None:
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(
-            network, scans, FineTuneConfig(**request["config"]), lambda p: _say(progress=asdict(p)), motions=motions
+            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)), motions=motions
         )
     except FineTuneError as error:
-        _say(error=str(error))
+        say(error=str(error))
         return
     save_network(report.network, folder / TUNED, card={})
-    _say(report=report.to_dict())
-
-
-def _say(**values: object) -> None:
-    print(json.dumps(values), flush=True)
+    say(report=report.to_dict())
 
 
 def _end_with_the_parent() -> None:

@@ -125,7 +125,7 @@ class ScanExamples:
 
 
 def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The finite points of an (N, >= 3) array about their mean as float64, at most MAX_POINTS of them.
+    """The finite points of an (N, >= 3) array as float64, each place once, at most MAX_POINTS of them.
 
     Raises FineTuneError for another shape.
     """
@@ -134,6 +134,7 @@ def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         raise FineTuneError(f"a scan must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64)
     points = points[np.isfinite(points).all(axis=1)]
+    points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
     if len(points) > MAX_POINTS:
         points = points[rng.choice(len(points), MAX_POINTS, replace=False)]
     return points

@@ -38,8 +38,8 @@ def _nearest_rotation(matrix: Tensor) -> Tensor:
     CPU, LAPACK's SVD of so small a matrix is fifty times as fast."""
     if matrix.device.type != "cpu" or (torch.is_grad_enabled() and matrix.requires_grad):
         return roma.special_procrustes(matrix)
-    if not torch.isfinite(matrix).all():
-        return torch.full_like(matrix, torch.nan)
-    u, _, vh = torch.linalg.svd(matrix)
+    finite = torch.isfinite(matrix).flatten(-2).all(dim=-1)[..., None, None]
+    u, _, vh = torch.linalg.svd(torch.where(finite, matrix, 0.0))
     mirrored = torch.linalg.det(u @ vh).sign()
-    return torch.cat([u[..., :2], u[..., 2:] * mirrored[..., None, None]], dim=-1) @ vh
+    rotation = torch.cat([u[..., :2], u[..., 2:] * mirrored[..., None, None]], dim=-1) @ vh
+    return torch.where(finite, rotation, torch.nan)

@@ -34,7 +34,7 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
 def save_network(network: nn.Module, path: str | Path, card: dict, format: str = FORMAT) -> None:
     """Write weights, configuration and model card (data, steps, figures: anything JSON holds); atomic.
 
-    `format` names the kind of network; the default is PRNet's.
+    `format` names the kind of network; the default is PRNet's. Raises OSError when it cannot be written.
     """
     path = Path(path)
     metadata = {
@@ -44,8 +44,13 @@ def save_network(network: nn.Module, path: str | Path, card: dict, format: str =
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     temporary = path.with_name(path.name + ".part")
-    save_file(tensors, temporary, metadata)
-    os.replace(temporary, path)
+    try:
+        save_file(tensors, temporary, metadata)
+        os.replace(temporary, path)
+    except SafetensorError as error:  # a full disk, among others
+        raise OSError(f"{path} cannot be written: {error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read_card(path: str | Path | None = None) -> dict:

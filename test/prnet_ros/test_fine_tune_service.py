@@ -233,6 +233,27 @@ def test_place_that_cannot_be_written_is_an_answer(robot, tiny_weights):
     assert not answer.success and "not saved" in answer.message
 
 
+FAILING_RUN = """
+import sys
+from prnet_core.fine_tuning import FineTuneProcess
+
+def run(self, *_):
+    raise RuntimeError("CUDA out of memory")
+
+FineTuneProcess.run = run
+from prnet_ros.main import main
+sys.exit(main())
+"""
+
+
+def test_any_error_of_a_run_is_an_answer(robot, walk_poses, tiny_weights):
+    robot.start_node(weights=tiny_weights, program=("-c", FAILING_RUN))
+    service = FineTuning(robot)
+    drive(robot, walk_poses, 6)
+    answer = service.ask("fine_tune")
+    assert not answer.success and "RuntimeError: CUDA out of memory" in answer.message
+
+
 def test_parameters_and_the_library_have_the_same_defaults():
     from prnet_core.fine_tuning import FineTuneConfig
     from prnet_ros.parameters import SPECS

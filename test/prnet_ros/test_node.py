@@ -158,6 +158,14 @@ def wrong_frame(message):
     message.header.frame_id = "camera"
 
 
+def no_frame(message):
+    message.header.frame_id = ""
+
+
+def frame_of_the_odometry(message):
+    message.header.frame_id = "odom"
+
+
 def test_bad_clouds_and_wild_scans_are_counted_and_the_node_goes_on(robot, walk_poses):
     robot.start_node()
     poses = walk_poses(12)
@@ -167,6 +175,9 @@ def test_bad_clouds_and_wild_scans_are_counted_and_the_node_goes_on(robot, walk_
         robot.publish(robot.room.scan(poses[0]), START + 0.01, change=change)
         robot.wait_for_count(f"bad_cloud.{kind}", 1)
         assert kind in robot.status().message
+    for number, change in enumerate((no_frame, frame_of_the_odometry), 1):
+        robot.publish(robot.room.scan(poses[0]), START + 0.015, change=change)
+        robot.wait_for_count("bad_cloud.frame_id", number)
     robot.publish(np.full((50, 3), np.nan), START + 0.02)
     robot.wait_for_count("bad_cloud.not_finite", 1)
 
@@ -182,7 +193,7 @@ def test_bad_clouds_and_wild_scans_are_counted_and_the_node_goes_on(robot, walk_
     # None of these may be taken for a motion, nor end the node, nor move the odometry.
     for i, points in enumerate(hard):
         robot.publish(points, START + 0.03 + 0.01 * i)
-        robot.wait_for_count("received", 7 + i)
+        robot.wait_for_count("received", 9 + i)
     robot.wait_for_status(lambda values, message: True, "a last report")
     assert len(robot.odometry) == 1
 

@@ -2,11 +2,12 @@
 
 import signal
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from node_answers import PERIOD, START, assert_close, pose_matrix  # noqa: E402
+from node_answers import PERIOD, START, assert_close, pose_matrix, stamp_of  # noqa: E402
 
 from prnet_core.geometry import se3  # noqa: E402
 
@@ -71,6 +72,7 @@ def test_log_names_the_interpreter_and_what_is_not_to_be_had(robot, walk_poses):
     ("registration.max_range:=5", "registration.max_range' must be a float"),
     ("reliability:=sometimes", "best_effort, reliable"),
     ("odom_frame:=''", "odom_frame"),
+    ("base_frame:=odom", "must differ"),
 ])
 def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, argument, said):
     import subprocess
@@ -113,6 +115,40 @@ def test_exceptions_of_the_core_are_counted_told_once_and_the_node_goes_on(robot
     good = max(i for i in range(9) if i not in failed)
     assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[good])
     assert robot.stop_node() == 0
+
+
+SLOW_CORE = """
+import sys, time
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def slow_once(self, points, stamp, times=None):
+    if stamp == 1001.0:
+        print("in work", flush=True)
+        time.sleep(2.0)
+    return register(self, points, stamp, times)
+
+ScanOdometry.register_scan = slow_once
+from prnet_ros.main import main
+sys.exit(main())
+"""
+
+
+def test_a_scan_in_work_when_the_trajectory_ends_is_not_published(robot, walk_poses):
+    from std_srvs.srv import Trigger
+
+    robot.start_node(program=("-c", SLOW_CORE))
+    poses = walk_poses(4)
+    robot.publish_and_wait(poses[0], START)
+    robot.publish(robot.room.scan(poses[1]), START + 1.0)
+    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    future = robot.ros.create_client(Trigger, "/prnet/reset").call_async(Trigger.Request())
+    robot.wait_until(future.done, "the answer")
+    robot.wait_for_count("outdated", 1)
+    robot.publish_and_wait(poses[2], START + 2.0)
+    robot.wait_until(lambda: len(robot.transforms) == 2, "the second transform")
+    assert [stamp_of(message) for message in robot.transforms] == [START, START + 2.0]
+    assert_close(pose_matrix(robot.odometry[-1]), np.eye(4))
 
 
 def test_with_the_network(robot, walk_poses):

@@ -63,7 +63,7 @@ def laid_out_clouds(draw):
     columns = {}
     for name in draw(st.permutations(["x", "y", "z", "intensity", "ring"])):
         dtype = np.dtype(draw(st.sampled_from(sorted(DATATYPES))))
-        column = rng.uniform(0, 100, height * width)
+        column = rng.uniform(1, 100, height * width)
         columns[name] = (column if dtype.kind == "f" else np.floor(column)).astype(dtype)
     offsets, end = {}, 0
     for name in draw(st.permutations(sorted(columns))):  # fields need not be listed in offset order
@@ -92,35 +92,35 @@ def test_any_layout_reads_exactly_and_leaves_the_message_alone(case):
 @given(st.lists(
     st.tuples(*[st.floats(width=32)] * 3), min_size=1, max_size=30,
 ))
-def test_only_finite_points_are_kept(points):
+def test_only_finite_points_are_kept_and_none_at_the_sensor(points):
     points = np.array(points, np.float32)
-    finite = np.isfinite(points).all(axis=1)
+    usable = np.isfinite(points).all(axis=1) & (points != 0).any(axis=1)
     message = make_message(xyz(points), is_dense=True)
-    if not finite.any():
+    if not usable.any():
         with pytest.raises(CloudError) as error:
             read_cloud(message)
         assert error.value.kind == "not_finite"
         return
     cloud = read_cloud(message)
-    np.testing.assert_array_equal(cloud.points, points[finite].astype(np.float64))
-    assert cloud.num_dropped == np.count_nonzero(~finite)
+    np.testing.assert_array_equal(cloud.points, points[usable].astype(np.float64))
+    assert cloud.num_dropped == np.count_nonzero(~usable)
 
 
 def test_organised_cloud_is_row_major():
-    points = np.arange(18).reshape(6, 3)
+    points = 1 + np.arange(18).reshape(6, 3)
     message = make_message(xyz(points), height=2, row_padding=5)
     np.testing.assert_array_equal(read_cloud(message).points, points)
 
 
 def test_row_step_left_at_zero():
-    points = np.arange(18).reshape(6, 3)
+    points = 1 + np.arange(18).reshape(6, 3)
     message = make_message(xyz(points), height=2)
     message.row_step = 0
     np.testing.assert_array_equal(read_cloud(message).points, points)
 
 
 def test_last_row_may_lack_its_padding():
-    points = np.arange(18).reshape(6, 3)
+    points = 1 + np.arange(18).reshape(6, 3)
     message = make_message(xyz(points), height=2, row_padding=5)
     message.data = message.data[:-5]
     np.testing.assert_array_equal(read_cloud(message).points, points)
@@ -252,6 +252,13 @@ def test_times_that_tell_nothing_are_none(values):
 def test_an_empty_time_field_gives_way_to_the_next():
     columns = {**xyz(np.ones((500, 3))), "t": np.zeros(500, np.uint32), "timestamp": STAMP + SWEEP}
     np.testing.assert_allclose(read_cloud(make_message(columns, stamp=STAMP)).times, SWEEP, atol=1e-6)
+
+
+def test_a_time_field_outside_its_point_gives_way_to_the_next_and_costs_no_point():
+    columns = {**xyz(np.ones((500, 3))), "t": np.zeros(500, np.uint32), "timestamp": STAMP + SWEEP}
+    message = make_message(columns, stamp=STAMP)
+    next(field for field in message.fields if field.name == "t").offset = message.point_step
+    np.testing.assert_allclose(read_cloud(message).times, SWEEP, atol=1e-6)
 
 
 def test_cloud_without_times():

@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from prnet_core.fine_tuning import FineTuneCancelled, FineTuneError, FineTuneProcess, fine_tune  # noqa: E402
+from prnet_core.fine_tuning import FineTuneCancelled, FineTuneError, FineTuneProcess, fine_tune, process  # noqa: E402
 from prnet_core.fine_tuning.process import REQUEST  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,6 +38,12 @@ def test_process_gives_what_the_call_gives(tiny_network, room_scans, short):
     assert (there.kept, there.before, there.after, there.config) == (here.kept, here.before, here.after, here.config)
     for name, value in here.network.state_dict().items():
         assert torch.equal(value, there.network.state_dict()[name]), name
+
+
+def test_what_a_library_prints_is_no_answer(tiny_network, room_scans, short, monkeypatch):
+    chatty = """os.write(1, b"a word from C\\n"); print('{"progress": 1}', flush=True); main(answers)"""
+    monkeypatch.setattr(process, "PROGRAM", process.PROGRAM.replace("main(answers)", chatty))
+    assert FineTuneProcess(1).run(tiny_network, room_scans[0], short).loss_curve
 
 
 def test_errors_come_back_with_their_words(tiny_network, room_scans, short):

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanMotion  # noqa: E402
 from prnet_core.fine_tuning.fine_tune import split_scans  # noqa: E402
 from prnet_core.fine_tuning.motions import register_neighbours  # noqa: E402
-from prnet_core.fine_tuning.scan_examples import ScanExamples  # noqa: E402
+from prnet_core.fine_tuning.scan_examples import ScanExamples, clean_scan, is_usable  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
 from prnet_core.registration import Registration  # noqa: E402
 
@@ -69,6 +69,16 @@ def test_far_returns_cost_no_memory(room_scans):
     examples = ScanExamples([scan], [], replace(CONFIG, hidden_share=1.0), augment=False)
     rng = np.random.default_rng(0)
     assert all(50 < len(examples._part(scan, rng)) < len(scan) for _ in range(10))
+
+
+def test_a_covered_sensors_scan_can_be_drawn_from():
+    """Nearly all of its points are one and the same."""
+    points = clean_scan(np.vstack([np.ones((3000, 3)), np.random.default_rng(0).normal(size=(120, 3))]), None)
+    assert len(points) == 121 and is_usable(points)
+    examples = ScanExamples([points], [], replace(CONFIG, hidden_share=1.0), augment=False)
+    rng = np.random.default_rng(0)
+    assert all(len(examples._part(points, rng)) > 10 for _ in range(10))
+    assert not is_usable(clean_scan(np.ones((3000, 3)), None))
 
 
 def test_pairs_of_two_scans_follow_the_known_motion(room_scans):

@@ -95,7 +95,10 @@ def test_with_and_without_a_gradient_agree():
 def test_what_is_not_finite_stays_visible():
     source, target, _ = problem()
     target[0, 0] = torch.nan
-    assert not torch.isfinite(procrustes(source, target)[0]).any(dim=-1)[:3].any()
+    for gradient in (False, True):
+        answers = procrustes(source.clone().requires_grad_(gradient), target)
+        assert not torch.isfinite(answers[0]).any(dim=-1)[:3].any()
+        assert torch.isfinite(answers[1:]).all()
 
 
 def test_all_weights_zero_is_finite():
