@@ -13,7 +13,7 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 BAD_CLOUD, CORE_ERROR = "bad_cloud.", "error."  # prefixes of counters, the kind follows
 _COUNTERS = (
     "received", "registered", "first", "accepted", "weak", "rejected", "dropped", "ignored", "reset",
-    "outdated", "waiting_for_mount", "missing_by_stamps",
+    "outdated", "waiting_for_mount", "missing_by_stamps", "too_fast",
 )
 
 
@@ -86,6 +86,8 @@ def _problems(counts: Counts, news: Counter[str], situation: Situation) -> list[
         found(WARN, f"{news['rejected']} scans rejected", "rejected")
     if news["weak"]:
         found(WARN, f"{news['weak']} scans weak", "weak")
+    if news["too_fast"]:
+        found(WARN, f"{news['too_fast']} implausible motions", "too_fast")
     if news["ignored"]:
         found(WARN, f"{news['ignored']} scans ignored", "ignored")
     if news["dropped"]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
 PROGRESS_PERIOD = 0.5  # s
+CANCEL_TIMEOUT = 5.0  # s
 
 
 class FineTuneService:
@@ -201,6 +202,8 @@ class FineTuneService:
             else:
                 self._run.cancel()
                 response.success, response.message = True, "the run is cancelled, the old weights stay"
+        if response.success:
+            self._is_over.wait(CANCEL_TIMEOUT)  # so that the next run can be asked for
         return response
 
     def _on_save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -218,7 +221,8 @@ class FineTuneService:
             save_network(network, path, self._card or {"weights": self._weights})
         except Exception as error:  # noqa: BLE001  who called waits for an answer
             return False, f"not saved: {error}"
-        return True, f"saved to {path}; the parameter weights:={path} loads them at the next start"
+        unchanged = "" if self._card else ", as they were at the start: no run has changed them"
+        return True, f"saved to {path}{unchanged}; the parameter weights:={path} loads them at the next start"
 
 
 def default_path() -> str:

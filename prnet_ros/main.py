@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
@@ -12,16 +13,19 @@ _SHUTDOWN_TIMEOUT = 3.0  # s, for a scan in work; `ros2 launch` loses patience a
 
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have.
+    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have, 2 for
+    arguments that are none.
 
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
     a signal only wakes this thread, which then stops one part after the other.
     """
+    _check_arguments(sys.argv if args is None else args)
     _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
     # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's and scipy's own threads; num_threads binds the rest
     import rclpy
+    from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
     from rclpy.executors import MultiThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
 
@@ -29,12 +33,13 @@ def main(args: list[str] | None = None) -> int:
     from prnet_ros.parameters import ParameterError
 
     wait_for_signal = _catch_signals()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = PRNetNode()
-    except ParameterError as error:
-        print(f"prnet_node: {error}", file=sys.stderr)
-        rclpy.shutdown()
+    except (ParameterError, RCLError, UnknownROSArgsError) as error:
+        kind = "unknown ROS arguments " if isinstance(error, UnknownROSArgsError) else ""
+        print(f"prnet_node: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+        rclpy.try_shutdown()
         return 1
     executor = MultiThreadedExecutor(num_threads=4)  # one may wait for a fine-tuning run
     executor.add_node(node)
@@ -53,6 +58,23 @@ def main(args: list[str] | None = None) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # everything is closed; Python's own way out would spend a second on taking PyTorch down
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """Answer --help, and end with 2 for what is neither that nor between --ros-args and --."""
+    parser = argparse.ArgumentParser(
+        prog="prnet_node",
+        description="Registers consecutive scans of `points` (sensor_msgs/PointCloud2) and publishes TF and odometry.",
+        usage="prnet_node --ros-args -r points:=/lidar/points -p base_frame:=base_link --params-file FILE",
+        epilog="config/prnet.yaml explains every parameter.",
+    )
+    own, rest = [], iter(arguments[1:])
+    for argument in rest:
+        if argument == "--ros-args":
+            next((end for end in rest if end == "--"), None)
+        else:
+            own.append(argument)
+    parser.parse_args(own)
 
 
 def _spin(executor, node, is_stopping: threading.Event) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, JumpThreshold, TimeJump
@@ -21,7 +22,7 @@ from std_srvs.srv import Trigger
 
 from prnet_core.data.pointcloud2 import CloudError, read_cloud
 from prnet_core.data.recent_scans import RecentScans
-from prnet_core.odometry import ScanOdometry
+from prnet_core.odometry import OdometryUpdate, ScanOdometry
 from prnet_core.registration import Registration
 from prnet_ros import network
 from prnet_ros.counters import Counters, GapDetector
@@ -29,9 +30,17 @@ from prnet_ros.diagnostics import BAD_CLOUD, CORE_ERROR, Situation, status_of
 from prnet_ros.fine_tune_service import FineTuneService
 from prnet_ros.mounts import Mounts
 from prnet_ros.outputs import Outputs
-from prnet_ros.parameters import NodeParameters, declare_parameters, on_change, read_parameters
+from prnet_ros.parameters import (
+    NodeParameters,
+    declare_parameters,
+    on_change,
+    read_parameters,
+    unknown_parameters,
+)
 from prnet_ros.scan_slot import Scan, ScanSlot, seconds
 from prnet_ros.worker import Worker
+
+IMPLAUSIBLE_SPEED = 100.0  # m/s
 
 
 class PRNetNode(Node):
@@ -113,7 +122,8 @@ class PRNetNode(Node):
         except Exception as error:  # noqa: BLE001  whatever a driver sends, the node lives
             self._on_error(error)
             return
-        if self._slot.put(Scan(cloud, stamp, message.header.frame_id, received)):
+        frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
+        if self._slot.put(Scan(cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
@@ -193,12 +203,13 @@ class PRNetNode(Node):
         stamp = seconds(scan.stamp)
         update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
-            self.get_logger().warning(f"first scan {update.status}: {update.reason}")
+            self.get_logger().warning(f"a scan was {update.status}, told once, /diagnostics counts: {update.reason}")
         if update.status == "rejected":
             self.recent_scans.add(scan.cloud.points, None, stamp)
         if update.status in ("ignored", "rejected"):
             return
         self._last_stamp = stamp
+        self._check_speed(update)
         if update.status in ("first", "reset"):
             self.recent_scans.start_trajectory()
         with self._publishing:
@@ -209,6 +220,13 @@ class PRNetNode(Node):
         self._counters.count("registered")
         self._counters.add_latency(time.monotonic() - scan.received)
         self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
+
+    def _check_speed(self, update: OdometryUpdate) -> None:
+        speed = float(np.linalg.norm(update.twist[:3]))
+        if speed > IMPLAUSIBLE_SPEED:
+            reason = f"{speed:.0f} m/s: are the clouds in metres, in the sensor's frame, and the stamps in seconds?"
+            if self._counters.count("too_fast", reason):
+                self.get_logger().warning(f"the sensor moves at {reason}")
 
     def _on_weights(self, name: str) -> None:
         self._weights = name
@@ -241,3 +259,6 @@ class PRNetNode(Node):
         )
         if self._loaded.problem:
             logger.error(self._loaded.problem)
+        unknown = unknown_parameters(self)
+        if unknown:
+            logger.warning(f"no parameters of this node, without effect: {', '.join(unknown)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, get_args
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -71,7 +72,9 @@ SPECS: dict[str, Spec] = {
     "fine_tune.examples_per_scan": Spec(100, "Pairs made of each scan in an epoch.", range=(1, 100_000), settable=True),
     "fine_tune.epochs": Spec(10, "Most epochs of a run.", range=(1, 10_000), settable=True),
     "fine_tune.learning_rate": Spec(1e-4, "Of Adam.", range=(1e-8, 1.0), settable=True),
-    "fine_tune.max_seconds": Spec(300.0, "A run ends after this time.", range=(1.0, 86_400.0), settable=True),
+    "fine_tune.max_seconds": Spec(
+        300.0, "A run ends after this time, counted from the call.", range=(1.0, 86_400.0), settable=True
+    ),
     "fine_tune.min_gain": Spec(
         0.05, "New weights must lower the held-out error by this share of it.", range=(0.0, 1.0), settable=True
     ),
@@ -132,6 +135,18 @@ def declare_parameters(node: Node) -> None:
         _check(name, value)
 
 
+def unknown_parameters(node: Node) -> list[str]:
+    """What was set for the node from outside and is none of its parameters, in words, with the nearest name."""
+    ours = {*SPECS, "use_sim_time"}
+    words = []
+    for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no other way to ask
+        if name in ours or name.startswith("qos_overrides.") or node.has_parameter(name):
+            continue
+        nearest = get_close_matches(name, ours, n=1)
+        words.append(f"'{name}'" + (f" (is '{nearest[0]}' meant?)" if nearest else ""))
+    return words
+
+
 def read_parameters(node: Node) -> NodeParameters:
     """The present values. Raises ParameterError where two do not go together."""
     values = {name: node.get_parameter(name).value for name in SPECS}
@@ -140,9 +155,13 @@ def read_parameters(node: Node) -> NodeParameters:
     registration["max_range"] = registration["max_range"] or float("inf")
     if values["base_frame"] == values["odom_frame"]:
         raise ParameterError(f"parameters 'base_frame' and 'odom_frame' must differ, both are '{values['odom_frame']}'")
+    try:
+        registration_config = RegistrationConfig(num_threads=values["num_threads"], **registration)
+    except ValueError as error:
+        raise ParameterError(f"parameters 'registration': {error}") from error
     return NodeParameters(
         **{name: value for name, value in values.items() if "." not in name},
-        registration=RegistrationConfig(num_threads=values["num_threads"], **registration),
+        registration=registration_config,
         odometry=OdometryConfig(**_group(values, "odometry.")),
         fine_tune=FineTuneParameters(**_group(values, "fine_tune.")),
     )
@@ -175,6 +194,8 @@ def _check(name: str, value: Any) -> None:
             raise ParameterError(f"parameter '{name}': {error}") from error
     if name == "odom_frame" and not value:
         raise ParameterError("parameter 'odom_frame' must not be empty")
+    if name in ("odom_frame", "base_frame") and value.startswith("/"):
+        raise ParameterError(f"parameter '{name}' must not begin with a slash: '{value}'")
 
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:

@@ -23,7 +23,7 @@ def fine_tune(
     examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
     epochs: int = typer.Option(10, min=1, help="Most epochs."),
     learning_rate: float = typer.Option(1e-4, help="Of Adam."),
-    max_minutes: float = typer.Option(5.0, help="The run ends after this time."),
+    max_minutes: float = typer.Option(5.0, help="The run ends after this time, from the start of the command."),
     seed: int = typer.Option(0),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(2, min=1, help="CPU threads."),
@@ -35,6 +35,7 @@ def fine_tune(
     scans cannot be used. Ctrl-C ends the run with the best weights so far.
     """
     import signal
+    import time
 
     import torch
 
@@ -45,6 +46,7 @@ def fine_tune(
     from prnet_core.model import load_network, save_network
     from prnet_core.registration import Registration, RegistrationConfig
 
+    began = time.monotonic()
     stopped: list[int] = []
     try:
         config = FineTuneConfig(
@@ -54,6 +56,7 @@ def fine_tune(
         torch.set_num_threads(threads)
         network = load_network(weights, device)
         clouds = different_scans(read_scans(scans, topic), max_scans)
+        typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
         motions = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
         signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
         with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
@@ -64,6 +67,7 @@ def fine_tune(
                 progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
                 should_stop=lambda: bool(stopped),
                 motions=motions,
+                began=began,
             )
     except (ValueError, OSError, ImportError) as error:
         raise fail("fine-tune", error) from error

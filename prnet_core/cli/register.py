@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from prnet_core.registration import RegistrationResult
 
 
@@ -32,8 +34,6 @@ def register(
 
     Exit code 0 when the motion is accepted or weak, 1 when it is rejected, 2 when a file cannot be used.
     """
-    import numpy as np
-
     from prnet_core.cli.network import fail, network_for
     from prnet_core.data.cloud_files import read_cloud_file, write_cloud_file
     from prnet_core.geometry import se3
@@ -43,7 +43,7 @@ def register(
         clouds = read_cloud_file(source), read_cloud_file(target)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         registration = Registration(network_for(weights, device), config)
-        result = registration.register(*clouds, None if guess is None else np.loadtxt(guess))
+        result = registration.register(*clouds, None if guess is None else read_matrix(guess))
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
     except (ValueError, OSError, ImportError) as error:
@@ -55,6 +55,16 @@ def register(
         draw_before_and_after(*clouds, result, view)
     if not result.usable:
         raise typer.Exit(1)
+
+
+def read_matrix(path: Path) -> np.ndarray:
+    """The numbers of a text file; raises ValueError naming the file that holds none."""
+    import numpy as np
+
+    try:
+        return np.loadtxt(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def as_text(result: RegistrationResult) -> str:

@@ -16,7 +16,7 @@ def reproduce(
         [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for one more row; repeat."
     ),
     method: list[str] = typer.Option([], help="Only these methods."),
-    out: Path = typer.Option(Path("docs/results"), help="Folder for TABLE.json and TABLE.md."),
+    out: Path = typer.Option(None, help="Folder of TABLE.json and TABLE.md: docs/results, or quick_results."),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
     minutes: float = typer.Option(5.0, help="Training of each row of an ablation that trains."),
     quick: bool = typer.Option(False, help="A few pairs and steps: shows that it runs, the figures mean nothing."),
@@ -39,6 +39,7 @@ def reproduce(
     if data is None:
         typer.echo("prnet reproduce: name the test shapes with --data", err=True)
         raise typer.Exit(2)
+    out = out or Path("quick_results" if quick else "docs/results")
     setup = Setup(
         data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, minutes,
         quick, command_line(),

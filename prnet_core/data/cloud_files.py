@@ -23,6 +23,8 @@ def read_cloud_file(path: Path | str) -> np.ndarray:
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file")
     if reader is None:
         raise CloudFileError(f"{path}: unknown kind of file, known are {' '.join(sorted(_READERS))}")
     try:

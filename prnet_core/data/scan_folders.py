@@ -52,8 +52,10 @@ class ScanFolder:
         order = self.folder / "scans.txt"
         names = order.read_text(encoding="utf-8").split() if order.is_file() else list(found)
         missing = [name for name in names if name not in found]
-        if missing or not names:
-            raise CloudFileError(f"{self.folder}: no scan {missing[0] if missing else ''} in {place.name}/")
+        if missing:
+            raise CloudFileError(f"{place}: no scan {missing[0]}, which {order.name} names")
+        if not names:
+            raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
         return [found[name] for name in names]
 
     def _read_stamps(self) -> np.ndarray:

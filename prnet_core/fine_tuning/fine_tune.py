@@ -38,6 +38,7 @@ def fine_tune(
     progress: Callable[[FineTuneProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     motions: Sequence[ScanMotion] | None = None,
+    began: float | None = None,
 ) -> FineTuneReport:
     """Tune a copy of the network on scans (n of (N_i, 3), one unit); the given network is never changed.
 
@@ -45,16 +46,18 @@ def fine_tune(
     or with the scans' known motions where there are some. The weights with the lowest held-out error are kept if
     that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU the result
     is a function of the seed and the number of threads, unless the seconds or `should_stop` end the run.
+    `began`: time.monotonic() from which `max_seconds` count, now when left out; what came before takes part of them.
 
     Raises FineTuneError for scans of a wrong shape, and when fewer than `min_scans` are usable.
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()
     examples, held_out_examples = split_scans(scans, motions or (), config)
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
-    ending = ""
+    is_late = config.max_seconds is not None and time.monotonic() - began >= config.max_seconds
+    ending = "the time was up before the first step" if is_late else ""
     while not ending:
         tuning.advance()
         seconds = time.monotonic() - began

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -74,10 +75,11 @@ class FineTuneProcess:
         progress: Callable[[FineTuneProgress], None] | None = None,
         motions: Sequence[ScanMotion] = (),
     ) -> FineTuneReport:
-        """As `fine_tune`, on the network's device; blocks until the run is over.
+        """As `fine_tune`, on the network's device; blocks until the run is over. The time counts from this call.
 
         Raises FineTuneError as `fine_tune` does and when the process dies, FineTuneCancelled after `cancel`.
         """
+        began = time.monotonic()
         device = next(network.parameters()).device
         with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
             folder = Path(name)
@@ -88,6 +90,7 @@ class FineTuneProcess:
                 "motions": [[m.source, m.target, np.asarray(m.T_target_source).tolist()] for m in motions],
                 "device": str(device),
                 "num_threads": self._num_threads,
+                "began": began,  # of the machine's clock, which the process shares
             }
             (folder / REQUEST).write_text(json.dumps(request))
             outcome = self._follow(folder, progress)

@@ -42,8 +42,9 @@ def main(answers: TextIO) -> None:
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(
-            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)), motions=motions
-        )
+            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)), motions=motions,
+            began=request["began"],
+        )  # fmt: skip
     except FineTuneError as error:
         say(error=str(error))
         return

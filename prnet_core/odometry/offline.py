@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.data.scan_folders import ScanFolder
+from prnet_core.data.cloud_files import CloudFileError
+from prnet_core.data.scan_folders import CLOUD_SUFFIXES, ScanFolder
 from prnet_core.odometry.scan_odometry import ScanOdometry
 from prnet_core.odometry.trajectory import Trajectory, read_kitti, read_tum
 from prnet_core.odometry.update import OdometryUpdate
@@ -75,6 +76,8 @@ class BagScans(RecordedScans):
 
 def open_scans(path: Path, topic: str | None = None) -> RecordedScans:
     """A folder of scans, or a bag. Raises CloudFileError or BagError with what was found instead."""
+    if path.suffix.lower() in CLOUD_SUFFIXES:
+        raise CloudFileError(f"{path} is a single scan: name the folder of several")
     holds_bag = path.is_dir() and any(
         file.name == "metadata.yaml" or file.suffix in (".mcap", ".db3", ".bag") for file in path.iterdir()
     )

@@ -64,7 +64,8 @@ class ScanOdometry:
         if self._stamp is not None and stamp <= self._stamp:
             back = self._stamp - stamp
             if back < self.config.reset_jump:
-                answer = self._answer("ignored", f"the stamp is {back:.6f} s behind the last one")
+                how_far = f"{back:.6f} s behind" if back else "the same as"
+                answer = self._answer("ignored", f"the stamp is {how_far} the last one")
                 return replace(answer, stamp=stamp)
             self.reset()
             status, reason = "reset", f"time went back by {back:.3f} s"

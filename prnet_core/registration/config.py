@@ -59,6 +59,10 @@ class RegistrationConfig:
 
     def __post_init__(self) -> None:
         check_refinement(self.refinement)
+        if self.voxel_size is not None and not 0.0 < self.voxel_size < inf:
+            raise ValueError(f"voxel_size must be positive, not {self.voxel_size}")
+        if not 0.0 <= self.min_range < self.max_range:
+            raise ValueError(f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative")
 
 
 def check_refinement(name: str) -> None:

@@ -70,11 +70,16 @@ class TrainingConfig:
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
     """Read a YAML file; `network` may hold `preset: paper|small` and what differs from it.
 
-    Raises ValueError naming a setting that is unknown or of a wrong type.
+    Raises ValueError naming a setting that is unknown or of a wrong type, or the line that is no YAML.
     """
     import yaml
 
-    values = yaml.safe_load(Path(path).read_text()) or {}
+    try:
+        values = yaml.safe_load(Path(path).read_text()) or {}
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} holds no settings, but a {type(values).__name__}")
     values.update({name: value for name, value in overrides.items() if value is not None})
     return make_training_config(values)
 

@@ -158,6 +158,16 @@ def wrong_frame(message):
     message.header.frame_id = "camera"
 
 
+def test_clouds_in_millimetres_are_remarked_on(robot, walk_poses):
+    robot.start_node()
+    for i, pose in enumerate(walk_poses(3)):
+        robot.publish(1000.0 * robot.room.scan(pose), START + i * PERIOD, frame_id="/lidar")
+        robot.wait_for_odometry(START + i * PERIOD)
+    robot.wait_for_count("too_fast", 1)
+    assert "are the clouds in metres" in robot.log()
+    assert robot.odometry[-1].child_frame_id == "lidar"
+
+
 def no_frame(message):
     message.header.frame_id = ""
 

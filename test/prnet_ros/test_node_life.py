@@ -67,21 +67,36 @@ def test_log_names_the_interpreter_and_what_is_not_to_be_had(robot, walk_poses):
         robot.publish_and_wait(pose, START + i * PERIOD)
 
 
-@pytest.mark.parametrize("argument, said", [
+@pytest.mark.parametrize("arguments, said", [
     ("num_threads:=0", "num_threads"),
     ("registration.max_range:=5", "registration.max_range' must be a float"),
     ("reliability:=sometimes", "best_effort, reliable"),
     ("odom_frame:=''", "odom_frame"),
     ("base_frame:=odom", "must differ"),
+    ("base_frame:=/base_link", "slash"),
+    ("registration.min_range:=5.0 -p registration.max_range:=2.0", "max_range (2.0) must be above min_range (5.0)"),
+    ("odom_frame:=odom --params-file /nowhere.yaml", "/nowhere.yaml"),
+    ("odom_frame:=odom --nonsense", "unknown ROS arguments"),
 ])
-def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, argument, said):
+def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, arguments, said):
     import subprocess
     import sys
 
-    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", argument]
+    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", *arguments.split()]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert said in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_arguments_that_are_none_and_parameters_that_are_not_its_own_are_named(robot):
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", "weights:=none", "--", "--foo"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2 and "unrecognized arguments: --foo" in ended.stderr
+    robot.start_node(odom_fram="map")
+    robot.wait_until(lambda: "'odom_fram' (is 'odom_frame' meant?)" in robot.log(), "the warning")
 
 
 FAILING_CORE = """

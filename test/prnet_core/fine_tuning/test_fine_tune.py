@@ -1,6 +1,7 @@
 """fine_tune: what it keeps, what it leaves alone, what it says."""
 
 import json
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -132,7 +133,10 @@ def test_should_stop_and_seconds_end_the_run(tiny_network, room_scans, quick_con
     )
     assert report.steps == 3 and "stopped" in report.reason
     report = fine_tune(tiny_network, room_scans[0], replace(quick_config, held_out_pairs=4, max_seconds=1e-3))
-    assert report.steps == 1 and "time" in report.reason
+    assert report.steps == 0 and "time was up before the first step" in report.reason and report.kept == "original"
+    late = replace(quick_config, held_out_pairs=4, max_seconds=100.0)
+    report = fine_tune(tiny_network, room_scans[0], late, began=time.monotonic() - 90.0)
+    assert report.steps > 0 and report.seconds > 90.0
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"learning_rate": 0.0}, {"min_scans": 1}, {"batch_size": -1}])
