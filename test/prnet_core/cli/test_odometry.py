@@ -60,7 +60,9 @@ def test_the_embedded_bag(tmp_path):
 
 
 def test_what_is_no_recording_exits_with_two(tmp_path):
-    for path in (tmp_path, tmp_path / "missing"):
-        result = call(path)
+    np.save(tmp_path / "scan.npy", np.ones((5, 3)))
+    (tmp_path / "empty").mkdir()
+    for path, words in (("empty", "no scans"), ("missing", ""), ("scan.npy", "a single scan")):
+        result = call(tmp_path / path)
         assert result.exit_code == 2
-        assert str(path) in result.output
+        assert str(tmp_path / path) in result.output and words in result.output

@@ -67,7 +67,11 @@ def test_clouds_that_do_not_fit_exit_with_one(files, tmp_path):
 
 def test_files_that_cannot_be_used_exit_with_two(files, tmp_path):
     (tmp_path / "broken.ply").write_text("hello")
-    for arguments in ((tmp_path / "broken.ply", files[1]), (tmp_path / "missing.npy", files[1])):
+    for arguments in ((tmp_path / "broken.ply", files[1]), (tmp_path / "missing.dat", files[1])):
         result = call(*arguments)
         assert result.exit_code == 2
         assert str(arguments[0]) in result.output
+    assert "no such file" in result.output
+    for option, value, words in (("--voxel", -1, "voxel_size"), ("--guess", tmp_path / "broken.ply", "broken.ply")):
+        result = call(*files, option, value)
+        assert result.exit_code == 2 and words in result.output

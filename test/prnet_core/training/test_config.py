@@ -49,6 +49,13 @@ def test_the_defaults_of_a_network_are_its_presets():
     assert make_training_config({}) == TrainingConfig()
 
 
+@pytest.mark.parametrize("text", ["a: [", "- 1"])
+def test_a_file_that_holds_no_settings_is_named(tmp_path, text):
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(ValueError, match="bad.yaml"):
+        load_training_config(tmp_path / "bad.yaml")
+
+
 @pytest.mark.parametrize(
     ("values", "text"),
     [
