@@ -198,7 +198,7 @@ def main() -> None:
         settings={"threads": arguments.threads, "cpu_seconds": round(cpu_seconds), "report": report.to_dict()},
         notes=(
             f"The run itself, judged on held-out scans: {report.summary()}. It took {cpu_seconds:.0f} s of processor "
-            f"time, {cpu_seconds / 120:.1f} minutes of two cores; the machine was shared.",
+            f"time with {arguments.threads} threads.",
         ),
         first_heading="pairs",
     )

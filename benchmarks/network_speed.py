@@ -9,7 +9,6 @@ Both take turns in one run; ratios are of medians.
 
 import argparse
 import json
-import platform
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from oracles.plain_edge_conv import plain_edge_conv, plain_knn  # noqa: E402
 
 from prnet_core.geometry import transform_points  # noqa: E402
 from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
+from prnet_core.evaluation.table import measured_here  # noqa: E402
 from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
 
 SIZES = (512, 1024, 2048, 4096, 8192)
@@ -156,11 +156,11 @@ def main() -> None:
         for points in sizes
         for plain in ((False, True) if points <= 2048 else (False,))
     ]
-    machine = f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
     text = (
-        f"# Speed of the network\n\n`python benchmarks/network_speed.py`, {time.strftime('%Y-%m-%d')}, {machine}.\n\n"
+        f"# Speed of the network\n\n`python benchmarks/network_speed.py`\n\n{measured_here()}\n\n"
         f"One registration, 768 x 768 points, 3 passes; medians, seconds a batch:\n\n{table(compared)}\n\n"
-        f"One pair by size, float32 unless the device has fast bfloat16; peak memory above the loaded network:\n\n"
+        "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX, GPUs).\n"
+        "Each in a process of its own; peak memory above the loaded network:\n\n"
         f"{table(scaled)}\n"
     )
     print(text)

@@ -19,6 +19,7 @@ import numpy as np
 from registration_data import SCANS
 
 from prnet_core.data.cloud_files import read_cloud_file
+from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
@@ -195,6 +196,8 @@ def to_markdown(results: dict[str, list[Row]], still: dict, equal: dict, command
         "# Odometry over real sequences",
         "",
         f"`{command}`",
+        "",
+        measured_here(),
         "",
         "ATE after rigid alignment; RPE root mean square over 1 and 10 scans (9 where there are only 10). CPU",
         "seconds a scan of one thread. The truth of the lidar is LiDAR-inertial odometry, good to about 1 cm and 0.13",

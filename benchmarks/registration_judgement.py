@@ -26,6 +26,7 @@ from registration_data import (
 from registration_peers import prepare_pair
 from scipy.optimize import minimize
 
+from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.judge import judge
@@ -143,6 +144,8 @@ def to_markdown(rows: list[dict], command: str) -> str:
         "# The judgement: right or wrong",
         "",
         f"`{command}`",
+        "",
+        measured_here(),
         "",
         "Each motion is right or wrong by the truth (5 degrees and 1 cm for the bunny, 2 degrees and 0.3 m else). The",
         "confidence is the logistic function of 1.7 + 11.2 overlap - 34.4 residual: the geometric mean of the overlaps",

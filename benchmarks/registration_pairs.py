@@ -19,6 +19,7 @@ import numpy as np
 from registration_data import Pair, bunny_pairs, lidar_pairs, other_right_pairs, turned
 from registration_peers import PEERS
 
+from prnet_core.evaluation.table import measured_here
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.config import Refinement
 
@@ -86,6 +87,8 @@ def to_markdown(results: dict, command: str) -> str:
         "# Registration of real pairs without a guess",
         "",
         f"`{command}`",
+        "",
+        measured_here(),
         "",
         "Right pairs, and CPU seconds a pair (one thread, raw points to motion). Right: within 5 degrees and 1 cm for",
         "the bunny, 2 degrees and 0.3 m else (0.1 m for the depth camera). Errors are those of the source's centre.",

@@ -54,7 +54,7 @@ class Table:
     notes: tuple[str, ...] = ()
     first_heading: str = "method"
     machine: dict = field(default_factory=lambda: describe_machine())
-    date: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d"))
+    date: str = field(default_factory=lambda: _today())
 
     def to_json(self) -> str:
         """Everything; numbers that are not finite are null."""
@@ -88,6 +88,15 @@ class Table:
         json_path.parent.mkdir(parents=True, exist_ok=True)
         json_path.write_text(self.to_json())
         json_path.with_suffix(".md").write_text(self.to_markdown())
+
+
+def measured_here() -> str:
+    """A sentence: the date, and the machine."""
+    return f"Measured {_today()} on {machine_text(describe_machine())}."
+
+
+def _today() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%d")
 
 
 def describe_machine() -> dict:
