@@ -14,32 +14,33 @@ SOURCE, TARGET = "#e4572e", "#2e86ab"
 
 
 def draw_pairs(pairs: list[tuple[Pair, np.ndarray, np.ndarray]], path: Path) -> None:
-    """Two pairs a row, each as it came, and moved by the first and by the second motion (4, 4)."""
+    """Two pairs a row, each as it came, and moved by the first and by the second motion (4, 4); worst before first."""
+    pairs = sorted(pairs, key=lambda item: -item[0].errors(item[1])[0])
     rows = -(-len(pairs) // 2)
     figure = Figure(figsize=(15.0, 2.35 * rows), layout="constrained")
     FigureCanvasAgg(figure)
     plots = figure.subplots(rows, 6, squeeze=False).reshape(-1, 3)
     for (pair, before, after), line in zip(pairs, plots, strict=False):
         target, source = _share(pair.target), _share(pair.source)
-        view = np.linalg.svd(target - target.mean(axis=0), full_matrices=False)[2]
         titles = (
             f"{pair.name.removeprefix('bunny ')}: input",
             f"before: {pair.errors(before)[0]:.1f} deg",
             f"after: {pair.errors(after)[0]:.1f} deg",
         )
         for plot, title, T in zip(line, titles, (np.eye(4), before, after), strict=True):
-            _draw(plot, ((target, TARGET), (se3.apply(T, source), SOURCE)), view)
-            plot.set_title(title, fontsize=10)
+            _draw(plot, ((target, TARGET), (se3.apply(T, source), SOURCE)))
+            plot.set_title(title, fontsize=13)
     for line in plots[len(pairs) :]:
         for plot in line:
             plot.axis("off")
-    figure.suptitle("Bunny range scans, the network alone before and after fine-tuning (blue target, red source)")
+    title = "Bunny range scans, the network alone before and after fine-tuning (blue target, red source)"
+    figure.suptitle(title, fontsize=15)
     figure.savefig(path, dpi=90)
 
 
-def _draw(plot, clouds, view: np.ndarray) -> None:
-    """Points of both clouds from the far to the near, along the view's third axis."""
-    points = np.vstack([cloud for cloud, _ in clouds]) @ view.T
+def _draw(plot, clouds) -> None:
+    """Points of both clouds from the far to the near, as the scanner sees them: y is up, z towards it."""
+    points = np.vstack([cloud for cloud, _ in clouds])
     colours = np.repeat([colour for _, colour in clouds], [len(cloud) for cloud, _ in clouds])
     order = np.argsort(points[:, 2])
     plot.scatter(points[order, 0], points[order, 1], s=0.6, c=colours[order], linewidths=0)

@@ -22,9 +22,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 
 from oracles.plain_edge_conv import plain_edge_conv, plain_knn  # noqa: E402
 
+from prnet_core.evaluation.table import measured_here  # noqa: E402
 from prnet_core.geometry import transform_points  # noqa: E402
 from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
-from prnet_core.evaluation.table import measured_here  # noqa: E402
 from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
 
 SIZES = (512, 1024, 2048, 4096, 8192)

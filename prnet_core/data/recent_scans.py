@@ -15,7 +15,7 @@ SMALLEST_CELL = 1e-12
 
 @dataclass(frozen=True)
 class RecentScan:
-    """points: (N, 3) float32, metres, in the sensor's frame. stamp: seconds.
+    """points: (N, 3) float64, metres, in the sensor's frame. stamp: seconds.
 
     T_odom_sensor: (4, 4), or None where the motion was not found. Poses are comparable within one `trajectory`.
     """
@@ -45,12 +45,11 @@ class RecentScans:
 
     def add(self, points: np.ndarray, T_odom_sensor: np.ndarray | None, stamp: float) -> bool:
         """Keep a scan (N, 3) if it is finite somewhere and unlike the others; True when it was kept."""
-        points = np.asarray(points, dtype=np.float32)
+        points = np.asarray(points, dtype=np.float64)
         points = points[np.isfinite(points).all(axis=1)]
         if len(points) == 0:
             return False
         sample = points[np.random.default_rng(0).choice(len(points), min(SAMPLE, len(points)), replace=False)]
-        sample = sample.astype(np.float64)
         grid = _Grid(sample)
         with self._lock:
             if any(grid.difference(other) < self._min_difference for other in reversed(self._samples)):

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 SOURCE, TARGET, KEYPOINT, LOST = "#2f6fb5", "#e0812b", "#111111", "#c9303c"
 DPI = 200
+TITLE_INCHES = 0.3
 
 
 def view_matrix(azimuth_deg: float, elevation_deg: float) -> np.ndarray:
@@ -40,16 +42,29 @@ def draw_marks(axes: Axes, points: np.ndarray, view: np.ndarray, color: str, siz
 
 
 def new_figure(rows: int, columns: int, size: float = 3.2) -> tuple[Figure, np.ndarray]:
-    """Bare axes (rows, columns), all of one scale and extent."""
+    """Bare axes (rows, columns), all of one scale and each row of one extent."""
     figure = Figure(figsize=(columns * size, rows * size), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey="row")
     for one in axes.flat:
         one.set_aspect("equal")
         one.axis("off")
     return figure, axes
 
 
-def save(figure: Figure, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path, legend: dict[str, tuple[str, float]] | None = None) -> None:
+    """Write the figure, its rows as high as what is in them. legend: words -> (colour, size) of their dots."""
+    rows = figure.axes[0].get_gridspec()
+    first = figure.axes[:: rows.ncols]
+    heights = [np.ptp(one.get_ylim()) for one in first]
+    rows.set_height_ratios(heights)
+    width, _ = figure.get_size_inches()
+    drawn = sum(heights) / np.ptp(first[0].get_xlim()) * width / rows.ncols
+    figure.set_size_inches(width, drawn + TITLE_INCHES * rows.nrows + (TITLE_INCHES if legend else 0.0))
+    if legend:
+        dots = [
+            Line2D([], [], linestyle="", marker="o", color=color, markersize=size) for color, size in legend.values()
+        ]
+        figure.legend(dots, legend.keys(), loc="outside lower center", ncols=len(legend), frameon=False, fontsize=9)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI, facecolor="white")

@@ -31,9 +31,9 @@ def draw_correspondences(
     sources = first[seen.source_keypoints[best]]
     targets = second[seen.target_keypoints[seen.matches[best]]]
 
-    figure, axes = new_figure(1, 1, 4.5)
-    figure.set_size_inches(9, 4.2)
+    figure, axes = new_figure(1, 1, 9.0)
     one = axes[0, 0]
+    one.set_title(f"the surest matches between two objects, {len(best)} of {NUM_KEYPOINTS} key points", fontsize=11)
     shift = ((first @ VIEW[0]).max() - (second @ VIEW[0]).min() + GAP) * VIEW[0]
     draw_cloud(one, first, VIEW, "#8a94a0", size=4)
     draw_cloud(one, second + shift, VIEW, "#8a94a0", size=4)

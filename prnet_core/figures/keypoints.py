@@ -42,12 +42,12 @@ def draw_keypoints(network: PRNet, shape: np.ndarray, index: int, path: str | Pa
         errors[f"{name}_error_deg"] = error
         moved = se3.apply(seen.T_target_source, source.astype(np.float64))
         for one, cloud, title in ((row[0], source, f"{name}: input"), (row[1], moved, f"aligned, {error:.3f}° off")):
-            draw_cloud(one, target, VIEW, TARGET)
-            draw_cloud(one, cloud, VIEW, SOURCE)
+            draw_cloud(one, target, VIEW, TARGET, size=11.0)
+            draw_cloud(one, cloud, VIEW, SOURCE, size=3.0)
             draw_marks(one, target[seen.target_keypoints], VIEW, TARGET, size=44)
             draw_marks(one, cloud[seen.source_keypoints], VIEW, SOURCE, size=14)
             one.set_title(title, fontsize=10)
-    save(figure, path)
+    save(figure, path, {"source": (SOURCE, 4.0), "target": (TARGET, 5.5), "large: key points": ("#777777", 8.0)})
     return errors
 
 
@@ -75,5 +75,5 @@ def draw_consistency(
         draw_marks(one, turned[keypoints], VIEW, KEYPOINT)
         title = f"{len(first)} key points" if view == 0 else f"seen from elsewhere: {shares[view]:.0%} stay"
         one.set_title(title, fontsize=9)
-    save(figure, path)
+    save(figure, path, {"key points of the view": (KEYPOINT, 6.0), "of the first view, and not of this": (LOST, 6.0)})
     return {"share_staying": float(np.mean(shares[1:])), "share_by_chance": len(first) / len(source)}

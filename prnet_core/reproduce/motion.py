@@ -24,7 +24,7 @@ GO_ICP_NOTE = (
 )
 
 UNSEEN_NOTE = (
-    "Weights that never saw ModelNet40, such as the packaged ones, meet unseen objects here, and no label was used; but "
+    "Weights that never saw ModelNet40, such as the packaged ones, meet unseen objects here. They used no label, but "
     "some of their training shapes are aircraft, chairs and other kinds that ModelNet40 has too. The published figures "
     "are on all 2,468 test shapes of 40 classes."
 )
