@@ -249,7 +249,7 @@ sys.exit(main())
 def test_any_error_of_a_run_is_an_answer(robot, walk_poses, tiny_weights):
     robot.start_node(weights=tiny_weights, program=("-c", FAILING_RUN))
     service = FineTuning(robot)
-    drive(robot, walk_poses, 6)
+    drive(robot, walk_poses, 10)
     answer = service.ask("fine_tune")
     assert not answer.success and "RuntimeError: CUDA out of memory" in answer.message
 

@@ -75,7 +75,7 @@ def test_only_finite_points_are_kept():
     points[1, 0] = np.inf
     assert scans.add(points, None, 0.0)
     stored = scans.snapshot()[0].points
-    assert stored.shape == (2999, 3) and stored.dtype == np.float32 and np.isfinite(stored).all()
+    assert stored.shape == (2999, 3) and stored.dtype == np.float64 and np.isfinite(stored).all()
     assert not scans.add(np.full((100, 3), np.nan), None, 1.0)
     assert not scans.add(np.zeros((0, 3)), None, 2.0)
     assert scans.add(np.zeros((100, 3)), None, 3.0)  # odd, but unlike the other
