@@ -26,9 +26,9 @@ class GoICP:
     Raises ImportError without the package, RuntimeError when its program does not build.
     """
 
-    num_points: int = 200
+    num_points: int = 400
     distance_grid: int = 100
-    timeout_s: float = 20.0
+    timeout_s: float = 10.0
     num_timeouts: int = 0
 
     def __post_init__(self) -> None:
