@@ -8,7 +8,7 @@ robust one makes good answers of few right matches and so hides differences. Its
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -173,7 +173,7 @@ def ablation_table(setup: Setup, name: str) -> Table:
         )
     if "robust_procrustes" not in ablation.rows[0].network:
         notes += ("Plain Procrustes, as in the paper, but for the last column.",)
-    notes += tuple(note for note in (_spread_note(rows), _order_note(rows)) if note)
+    notes += tuple(_notes_on_order(rows))
     return Table(
         ablation.title, setup.command, rows, COLUMNS, [], setup.settings() | {"pairs": limit or len(shapes)}, notes,
         first_heading=ablation.title,
@@ -193,26 +193,26 @@ def _measure(row: Row, network: PRNet, pairs: TestPairs) -> dict:
     return measured | ({} if row.published is None else {"published_mae_r_deg": row.published})
 
 
-def _spread_note(rows: list[dict]) -> str:
-    """How far the two runs of one recipe differ, where there are two."""
+def _notes_on_order(rows: list[dict]) -> Iterator[str]:
+    """How far two runs of one recipe differ, where there are two, and whether the rows have the paper's order."""
     by_name = {row["method"]: row["mae_r_deg"] for row in rows}
+    spread = 0.0
     for name, value in by_name.items():
         if name.endswith(AGAIN):
             other = by_name[name.removesuffix(AGAIN)]
-            return (
-                f"Two runs of one recipe: MAE(R) {other:.2f} and {value:.2f} degrees. Smaller differences between rows "
-                "say nothing."
-            )
-    return ""
-
-
-def _order_note(rows: list[dict]) -> str:
+            spread = abs(value - other)
+            yield f"Two runs of one recipe: MAE(R) {other:.2f} and {value:.2f} degrees."
     known = [row for row in rows if "published_mae_r_deg" in row]
+    if not known:
+        return
     ours = [row["method"] for row in sorted(known, key=lambda row: row["mae_r_deg"])]
     papers = [row["method"] for row in sorted(known, key=lambda row: row["published_mae_r_deg"])]
-    if not known:
-        return ""
-    return "The paper's order." if ours == papers else f"Not the paper's order: best to worst {', '.join(ours)}."
+    if by_name[ours[-1]] - by_name[ours[0]] < 2 * spread:
+        yield "The rows differ by less than twice that: no order can be told."
+    elif ours == papers:
+        yield "The paper's order."
+    else:
+        yield f"Not the paper's order: best to worst {', '.join(ours)}."
 
 
 def row_protocol(row: Row) -> Protocol:

@@ -50,8 +50,8 @@ def transfer_table(setup: Setup) -> Table:
     ]
     notes = (
         "Features: the DGCNN's, their mean and maximum over 512 points, linear SVM. z/z: train and test shapes turned "
-        "about z; SO3/SO3: turned at random. Nearly half of our ModelNet40 test part are aeroplanes, so its plain accuracy "
-        "says little: read the mean over classes, beside the commonest class.",
+        "about z; SO3/SO3: turned at random. Nearly half of our ModelNet40 test part are aeroplanes, so its plain "
+        "accuracy says little: read the mean over classes, beside the commonest class.",
     )
     return Table("Transfer to classification", setup.command, rows, columns, published, setup.settings(), notes)
 
