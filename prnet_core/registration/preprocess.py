@@ -64,8 +64,9 @@ def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
         raise RegistrationError(f"points must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64)
     with np.errstate(invalid="ignore"):
-        usable = (np.abs(points) < MAX_COORDINATE).all(axis=1)
-    usable &= points.any(axis=1)
+        x, y, z = np.abs(points).T
+        usable = (x < MAX_COORDINATE) & (y < MAX_COORDINATE) & (z < MAX_COORDINATE)
+        usable &= (x > 0.0) | (y > 0.0) | (z > 0.0)
     if config.min_range > 0.0 or np.isfinite(config.max_range):
         distance = np.linalg.norm(np.where(usable[:, None], points, 0.0), axis=1)
         usable &= (distance >= config.min_range) & (distance <= config.max_range)
