@@ -19,7 +19,6 @@ def main(args: list[str] | None = None) -> int:
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
     a signal only wakes this thread, which then stops one part after the other.
     """
-    _check_arguments(sys.argv if args is None else args)
     _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
     # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -28,12 +27,15 @@ def main(args: list[str] | None = None) -> int:
     from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
     from rclpy.executors import MultiThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import remove_ros_args
 
-    from prnet_ros.node import PRNetNode
     from prnet_ros.parameters import ParameterError
 
-    wait_for_signal = _catch_signals()
     try:
+        _check_arguments(remove_ros_args(sys.argv if args is None else args)[1:])
+        from prnet_ros.node import PRNetNode
+
+        wait_for_signal = _catch_signals()
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = PRNetNode()
     except (ParameterError, RCLError, UnknownROSArgsError) as error:
@@ -61,20 +63,14 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _check_arguments(arguments: list[str]) -> None:
-    """Answer --help, and end with 2 for what is neither that nor between --ros-args and --."""
+    """Answer --help, and end with 2 for other arguments than ROS's, which are not among these."""
     parser = argparse.ArgumentParser(
         prog="prnet_node",
         description="Registers consecutive scans of `points` (sensor_msgs/PointCloud2) and publishes TF and odometry.",
         usage="prnet_node --ros-args -r points:=/lidar/points -p base_frame:=base_link --params-file FILE",
         epilog="config/prnet.yaml explains every parameter.",
     )
-    own, rest = [], iter(arguments[1:])
-    for argument in rest:
-        if argument == "--ros-args":
-            next((end for end in rest if end == "--"), None)
-        else:
-            own.append(argument)
-    parser.parse_args(own)
+    parser.parse_args(arguments)
 
 
 def _spin(executor, node, is_stopping: threading.Event) -> None:

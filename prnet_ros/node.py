@@ -204,11 +204,12 @@ class PRNetNode(Node):
         update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
             self.get_logger().warning(f"a scan was {update.status}, told once, /diagnostics counts: {update.reason}")
-        if update.status == "rejected":
-            self.recent_scans.add(scan.cloud.points, None, stamp)
-        if update.status in ("ignored", "rejected"):
+        if update.status == "ignored":
             return
         self._last_stamp = stamp
+        if update.status == "rejected":
+            self.recent_scans.add(scan.cloud.points, None, stamp)
+            return
         self._check_speed(update)
         if update.status in ("first", "reset"):
             self.recent_scans.start_trajectory()

@@ -137,12 +137,11 @@ def declare_parameters(node: Node) -> None:
 
 def unknown_parameters(node: Node) -> list[str]:
     """What was set for the node from outside and is none of its parameters, in words, with the nearest name."""
-    ours = {*SPECS, "use_sim_time"}
     words = []
     for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no other way to ask
-        if name in ours or name.startswith("qos_overrides.") or node.has_parameter(name):
+        if node.has_parameter(name) or name.startswith("qos_overrides."):
             continue
-        nearest = get_close_matches(name, ours, n=1)
+        nearest = get_close_matches(name, SPECS, n=1)
         words.append(f"'{name}'" + (f" (is '{nearest[0]}' meant?)" if nearest else ""))
     return words
 

@@ -13,6 +13,10 @@ from pathlib import Path
 MISSING = "-"
 
 
+def _today() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%d")
+
+
 @dataclass(frozen=True)
 class Column:
     """A key of the rows, its heading, and how its values are written."""
@@ -54,7 +58,7 @@ class Table:
     notes: tuple[str, ...] = ()
     first_heading: str = "method"
     machine: dict = field(default_factory=lambda: describe_machine())
-    date: str = field(default_factory=lambda: _today())
+    date: str = field(default_factory=_today)
 
     def to_json(self) -> str:
         """Everything; numbers that are not finite are null."""
@@ -93,10 +97,6 @@ class Table:
 def measured_here() -> str:
     """A sentence: the date, and the machine."""
     return f"Measured {_today()} on {machine_text(describe_machine())}."
-
-
-def _today() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%d")
 
 
 def describe_machine() -> dict:

@@ -13,7 +13,7 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import KeyFrame, KeyFrames
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
-from prnet_core.registration.preprocess import PreparedCloud, usable_points
+from prnet_core.registration.preprocess import PreparedCloud, clean_points, usable_points
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_A_NEW_START = 5
@@ -82,15 +82,13 @@ class ScanOdometry:
 
     def _clean(self, points: np.ndarray, times: np.ndarray | None, stamp: float) -> tuple[np.ndarray, float]:
         """The usable points (M, 3) as seen at one time, and that time in seconds after the stamp."""
-        points = np.asarray(points)
-        usable = usable_points(points, self.registration.config)
         if times is None or not self.config.deskew:
-            return points[usable, :3].astype(np.float64), 0.0
-        times = np.asarray(times, dtype=np.float64)
+            return clean_points(points, self.registration.config), 0.0
+        points, times = np.asarray(points), np.asarray(times, dtype=np.float64)
         if times.shape != (len(points),):
             raise ValueError(f"{len(points)} points need times of that many, not {times.shape}")
-        usable &= np.isfinite(times)
-        points, times = points[usable, :3].astype(np.float64), times[usable]
+        usable = usable_points(points, self.registration.config) & np.isfinite(times)
+        points, times = points[usable, :3].astype(np.float64, copy=False), times[usable]
         middle = float(np.median(times)) if len(times) else 0.0
         twist = np.zeros(6) if self._lost_scans else self._twist_at(stamp + middle)
         return deskew(points, times - middle, twist), middle

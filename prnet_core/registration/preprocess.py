@@ -51,7 +51,7 @@ class PreparedCloud:
 def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     """The usable points of an (N, 3) or (N, >3) array as float64 (M, 3): see `usable_points`."""
     points = np.asarray(points)
-    return points[usable_points(points, config), :3].astype(np.float64)
+    return points[usable_points(points, config), :3].astype(np.float64, copy=False)
 
 
 def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
@@ -62,7 +62,7 @@ def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     """
     if points.ndim != 2 or points.shape[1] < 3:
         raise RegistrationError(f"points must be (N, 3), not {points.shape}")
-    points = points[:, :3].astype(np.float64)
+    points = points[:, :3].astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         x, y, z = np.abs(points).T
         usable = (x < MAX_COORDINATE) & (y < MAX_COORDINATE) & (z < MAX_COORDINATE)

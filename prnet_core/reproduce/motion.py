@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from prnet_core.data.modelnet import split_categories
 from prnet_core.data.shapes import ShapeSet
 from prnet_core.evaluation import published
+from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.methods import LABEL
 from prnet_core.evaluation.protocol import PROTOCOLS
 from prnet_core.evaluation.run import motion_table
@@ -19,8 +20,8 @@ LEARNED = ("pointnetlk", "dcp")
 OURS = ("prnet", "prnet+refine")
 GO_ICP_PACKAGE = "py_simple_go_icp_interface"
 GO_ICP_NOTE = (
-    "Go-ICP on 400 points of the source drawn at random, 10 % trimmed, 10 s a pair at most "
-    "(py-simple-go-icp-interface, which compiles its authors' sources)."
+    f"Go-ICP on {GoICP.num_points} points of the source drawn at random, 10 % trimmed, {GoICP.timeout_s:g} s a pair at "
+    "most (py-simple-go-icp-interface, which compiles its authors' sources)."
 )
 
 UNSEEN_NOTE = (
@@ -30,28 +31,26 @@ UNSEEN_NOTE = (
 )
 
 
-def _methods(setup: Setup, with_go_icp: bool) -> tuple[list[str], tuple[str, ...]]:
+def _methods(setup: Setup, classical: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
     """The methods that can run, weights under a label before ours, and notes on what is left out."""
     if setup.methods:
         return list(setup.methods), ()
     labelled = sorted(name for name in setup.options.weights if LABEL in name)
     left_out = [name for name in LEARNED if name not in setup.options.weights]
     notes = (f"Left out for want of weights (--weights NAME=FILE): {', '.join(left_out)}.",) if left_out else ()
-    if not with_go_icp:
-        left_out.append("goicp")
-    elif find_spec(GO_ICP_PACKAGE):
+    if "goicp" in classical and find_spec(GO_ICP_PACKAGE):
         notes += (GO_ICP_NOTE,)
-    else:
+    elif "goicp" in classical:
         left_out.append("goicp")
         notes += (f"Left out, not installed: goicp (pip install {GO_ICP_PACKAGE.replace('_', '-')}).",)
-    return [name for name in (*CLASSICAL, *LEARNED, *labelled, *OURS) if name not in left_out], notes
+    return [name for name in (*classical, *LEARNED, *labelled, *OURS) if name not in left_out], notes
 
 
 def _table(
     setup: Setup, title: str, protocol: str, published_rows: list[dict], notes=(), shapes: ShapeSet | None = None,
-    with_go_icp: bool = True,
+    classical: tuple[str, ...] = CLASSICAL,
 ) -> Table:  # fmt: skip
-    methods, notes_on_methods = _methods(setup, with_go_icp)
+    methods, notes_on_methods = _methods(setup, classical)
     return motion_table(
         title, setup.command, shapes or setup.shapes(), PROTOCOLS[protocol], methods, setup.options, setup.settings(),
         setup.pairs_limit(), published_rows, (*notes, *notes_on_methods),
@@ -91,7 +90,7 @@ def hard(setup: Setup) -> Table:
     """Without Go-ICP, whose search takes minutes where so much of the clouds has no counterpart."""
     note = "Independent viewpoints, X and Y sampled apart, noise 0.01. OMNet's rows keep one viewpoint."
     title = "Harder: independent viewpoints, twice sampled, noise"
-    return _table(setup, title, "hard", published.TWICE_SAMPLED, (note,), with_go_icp=False)
+    return _table(setup, title, "hard", published.TWICE_SAMPLED, (note,), classical=("icp", "fgr"))
 
 
 TABLES: dict[str, Callable[[Setup], Table]] = {
