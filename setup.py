@@ -46,8 +46,8 @@ setup(
     entry_points={
         "console_scripts": [
             "prnet = prnet_core.cli.main:app",
-            "prnet_demo = prnet_ros.demo:main",
-            "prnet_node = prnet_ros.main:main",
+            "prnet_demo = prnet_ros.demo.main:main",
+            "prnet_node = prnet_ros.node.main:main",
             "prnet_replay = prnet_ros.replay:main",
         ]
     },

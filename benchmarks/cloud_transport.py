@@ -30,7 +30,7 @@ def main() -> None:
             os.environ[name] = str(PROFILE)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     node = subprocess.Popen(
-        [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", "weights:=none",
+        [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", "-p", "weights:=none",
          "-p", f"reliability:={options.reliability}"],
         cwd=ROOT,
     )

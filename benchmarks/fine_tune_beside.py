@@ -121,7 +121,7 @@ def main() -> None:
         "weights": arguments.weights,
     }  # fmt: skip
     options = [text for name, value in settings.items() for text in ("-p", f"{name}:={value}") if value != ""]
-    node = subprocess.Popen([sys.executable, "-m", "prnet_ros.main", "--ros-args", *options], cwd=ROOT)
+    node = subprocess.Popen([sys.executable, "-m", "prnet_ros.node.main", "--ros-args", *options], cwd=ROOT)
     try:
         listener = Listener()
         listener.spin_until(lambda: all(c.service_is_ready() for c in listener.clients.values()), 120.0)

@@ -24,17 +24,17 @@ import torch
 from fine_tune_figure import draw_pairs
 from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
 
-from prnet_core.data.normalise import PairNormalisation, normalise_pair, thin_pair
-from prnet_core.data.recent_scans import RecentScan
-from prnet_core.data.scan_folders import ScanFolder
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, ScanMotion, fine_tune
 from prnet_core.fine_tuning.fine_tune import split_scans
 from prnet_core.fine_tuning.held_out import BASIN_DEG, BASIN_UNIT, CAP_DEG, in_basin
 from prnet_core.fine_tuning.motions import motions_between, register_neighbours
+from prnet_core.fine_tuning.recent_scans import RecentScan
 from prnet_core.geometry import se3
+from prnet_core.io.scan_folders import ScanFolder
 from prnet_core.model import PRNet, load_network
 from prnet_core.odometry import ScanOdometry
+from prnet_core.pairs.normalise import PairNormalisation, downsample_pair, normalise_pair
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.preprocess import clean_points
 from prnet_core.registration.registration import from_voxels, to_voxels
@@ -73,7 +73,7 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
         shown: list[tuple[np.ndarray, np.ndarray, PairNormalisation]] = []
         for sample in range(SAMPLES):
             rng = np.random.default_rng([index, sample])
-            shown.append(normalise_pair(*thin_pair(source.points, target.points, CONFIG.network_points, rng)[:2]))
+            shown.append(normalise_pair(*downsample_pair(source.points, target.points, CONFIG.network_points, rng)[:2]))
         clouds = (torch.from_numpy(np.stack([one[side] for one in shown])) for side in (0, 1))
         true_motion = to_voxels(pair.T_target_source, source, target)
         for motion, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 from registration_data import SCANS
 
-from prnet_core.data.cloud_files import read_cloud_file
 from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
+from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 from prnet_core.odometry.offline import open_scans
-from prnet_core.odometry.trajectory import Trajectory
 from prnet_core.registration import Registration, RegistrationConfig
 
 KISS_VOXELS = {"lidar": (0.5, 1.0), "kinect": (0.05, 0.1), "bag": (0.5, 1.0)}

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from prnet_core.data.shapes import load_shapes
 from prnet_core.geometry import geodesic_angle
+from prnet_core.shapes.shape_sets import load_shapes
 from prnet_core.training import Trainer, make_training_config
 
 NETWORK = {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.data.cloud_files import read_cloud_file
-from prnet_core.data.scan_folders import ScanFolder
 from prnet_core.geometry import se3
+from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.io.scan_folders import ScanFolder
 
 SCANS = Path(__file__).resolve().parents[2] / "shared" / "data" / "scans"
 BUNNY_TOLERANCE = (5.0, 0.01)

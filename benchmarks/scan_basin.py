@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from prnet_core.data.normalise import normalise_pair, thin_pair
-from prnet_core.data.random_rotations import about_any_axis
 from prnet_core.evaluation.table import Column, Table
+from prnet_core.geometry.random_rotations import about_any_axis
 from prnet_core.model import PRNet, load_network
+from prnet_core.pairs.normalise import downsample_pair, normalise_pair
 
 SCANS = Path(__file__).resolve().parents[2] / "shared" / "data" / "scans"
 SCANS_APART = (1, 3, 6, 10)
@@ -78,8 +78,8 @@ def measure(
         for turn in range(num_turns if turned_up_to_deg else 1):
             rng = np.random.default_rng([index, turn])
             extra = about_any_axis(rng, np.radians(turned_up_to_deg))
-            thin_source, thin_target, _ = thin_pair(source @ extra.T, target, num_points, rng)
-            unit_source, unit_target, _ = normalise_pair(thin_source, thin_target)
+            downsampled_source, downsampled_target, _ = downsample_pair(source @ extra.T, target, num_points, rng)
+            unit_source, unit_target, _ = normalise_pair(downsampled_source, downsampled_target)
             sources.append(unit_source)
             targets.append(unit_target)
             truths.append(T_target_source[:3, :3] @ extra.T)

@@ -24,7 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from rosgraph_msgs.msg import Clock
 
-from prnet_core.data.bags import TRANSFORMS, Bag, BagError, BagMessage, open_bag
+from prnet_core.io.bags import TRANSFORMS, Bag, BagError, BagMessage, open_bag
 
 TF, TF_STATIC = "/tf", "/tf_static"
 CLOCK_PERIOD = 0.01

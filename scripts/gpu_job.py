@@ -89,7 +89,7 @@ def make_scenes(path: Path, count: int) -> None:
     """Views of `count` scenes, by every core; before CUDA starts, which no fork survives."""
     import numpy as np
 
-    from prnet_core.data.scan_views import ScanViews, scan_scene
+    from prnet_core.simulation.scan_views import ScanViews, scan_scene
 
     with multiprocessing.get_context("fork").Pool() as pool:
         ScanViews.pack(pool.map(scan_scene, np.random.default_rng(0).spawn(count), chunksize=4)).save(path)
@@ -156,10 +156,10 @@ def evaluate(network, arguments: argparse.Namespace) -> dict:
     """The paper's protocol on the shapes that are held out of training, network alone."""
     import numpy as np
 
-    from prnet_core.data.shapes import load_shapes
     from prnet_core.evaluation.learned_methods import NetworkMethod
     from prnet_core.evaluation.metrics import compute_metrics
     from prnet_core.evaluation.protocol import protocol_pair
+    from prnet_core.shapes.shape_sets import load_shapes
     from prnet_core.training.pair_source import split_by_group
 
     started = time.monotonic()

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from kinect_frames import kinect_frames, license_text
 from scipy.spatial.transform import Rotation
-from simulator.room import furnished_room
-from simulator.sample_bag import SampleBag
-from simulator.sensors import DepthCamera, SpinningLidar
-from simulator.walk import Walk
+
+from prnet_core.simulation.sample_bag import SampleBag
+from prnet_core.simulation.sample_room import furnished_room
+from prnet_core.simulation.sample_sensors import DepthCamera, SpinningLidar
+from prnet_core.simulation.sample_walk import Walk
 
 START_NS = 1_760_000_000 * 10**9
 SCAN_RATE = 5.0

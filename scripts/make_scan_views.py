@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import trange
 
-from prnet_core.data.scan_views import ScanViews, scan_scene
+from prnet_core.simulation.scan_views import ScanViews, scan_scene
 
 
 def main() -> None:

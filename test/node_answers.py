@@ -13,7 +13,7 @@ def stamp_of(message):
 
 
 def matrix_of(transform):
-    from prnet_ros.frames import transform_matrix
+    from prnet_ros.node.frames import transform_matrix
 
     return transform_matrix(transform)
 

@@ -24,11 +24,11 @@ def evaluate(
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
     """Measure registration methods on pairs that are seeded by index: every method sees the same."""
-    from prnet_core.data.shapes import ShapeError, load_shapes
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.protocol import PROTOCOLS
     from prnet_core.evaluation.run import motion_table
+    from prnet_core.shapes.shape_sets import ShapeError, load_shapes
 
     try:
         if protocol not in PROTOCOLS:

@@ -22,15 +22,15 @@ def figure(
     """Draw a figure to a file and print, as JSON, what it measured."""
     import json
 
-    from prnet_core.data.shapes import ShapeError
     from prnet_core.model import WeightsError, load_network
+    from prnet_core.shapes.shape_sets import ShapeError
 
     try:
         if name not in NAMES:
             raise ValueError(f"unknown figure {name!r}: {', '.join(NAMES)}")
         network = load_network(weights, device)
         if name == "bunny":
-            from prnet_core.figures.bunny import draw_bunny
+            from prnet_core.evaluation.figures.bunny import draw_bunny
             from prnet_core.registration import Registration
 
             measured = draw_bunny(Registration(network), data, out)
@@ -43,8 +43,8 @@ def figure(
 
 
 def _shape_figure(name: str, network, data: Path, split: str | None, index: int, other: int | None, out: Path):
-    from prnet_core.data.shapes import load_shapes
-    from prnet_core.figures import correspondences, keypoints
+    from prnet_core.evaluation.figures import correspondences, keypoints
+    from prnet_core.shapes.shape_sets import load_shapes
 
     shapes = load_shapes(data, split)
     for wanted in (index, other or 0):

@@ -82,7 +82,7 @@ def fine_tune(
 
 def read_scans(paths: list[Path], topic: str | None) -> Iterator[np.ndarray]:
     """Points (N, 3) of all files, folders and bags, in order."""
-    from prnet_core.data.cloud_files import read_cloud_file
+    from prnet_core.io.cloud_files import read_cloud_file
     from prnet_core.odometry.offline import open_scans
 
     for path in paths:
@@ -95,7 +95,7 @@ def read_scans(paths: list[Path], topic: str | None) -> Iterator[np.ndarray]:
 
 def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarray]:
     """The last `capacity` scans that differ from one another."""
-    from prnet_core.data.recent_scans import RecentScans
+    from prnet_core.fine_tuning.recent_scans import RecentScans
 
     recent = RecentScans(capacity)
     for index, points in enumerate(scans):

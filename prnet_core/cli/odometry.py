@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from prnet_core.odometry.trajectory import Trajectory
+    from prnet_core.io.trajectories import Trajectory
 
 
 def odometry(
@@ -36,9 +36,9 @@ def odometry(
     A folder's own poses.txt and a bag's true poses are the truth when no other is given.
     """
     from prnet_core.cli.network import fail, network_for
+    from prnet_core.io.trajectories import write_kitti, write_tum
     from prnet_core.odometry import OdometryConfig, ScanOdometry
     from prnet_core.odometry.offline import open_scans, read_truth, run_odometry
-    from prnet_core.odometry.trajectory import write_kitti, write_tum
     from prnet_core.registration import Registration, RegistrationConfig
 
     try:

@@ -35,8 +35,8 @@ def register(
     Exit code 0 when the motion is accepted or weak, 1 when it is rejected, 2 when a file cannot be used.
     """
     from prnet_core.cli.network import fail, network_for
-    from prnet_core.data.cloud_files import read_cloud_file, write_cloud_file
     from prnet_core.geometry import se3
+    from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
     from prnet_core.registration import Registration, RegistrationConfig
 
     try:

@@ -24,11 +24,11 @@ def reproduce(
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and renew it in the folder's README.md."""
     from prnet_core.cli.evaluate import parse_weights
-    from prnet_core.data.shapes import ShapeError
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
-    from prnet_core.reproduce import TABLES, Setup
-    from prnet_core.reproduce.page import update_page
+    from prnet_core.evaluation.paper import TABLES, Setup
+    from prnet_core.evaluation.paper.page import update_page
+    from prnet_core.shapes.shape_sets import ShapeError
 
     if table == "list":
         typer.echo("\n".join(TABLES))

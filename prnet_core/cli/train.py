@@ -23,8 +23,8 @@ def train(
 
     import torch
 
-    from prnet_core.data.shapes import ShapeError
     from prnet_core.model import WeightsError
+    from prnet_core.shapes.shape_sets import ShapeError
     from prnet_core.training import Trainer, load_training_config
     from prnet_core.training.group import join_group
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.data.shapes import ShapeSet
 from prnet_core.evaluation.methods import Method
 from prnet_core.evaluation.metrics import class_mean_metrics, compute_metrics
 from prnet_core.evaluation.protocol import Protocol, protocol_pair
+from prnet_core.shapes.shape_sets import ShapeSet
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from prnet_core.data.normalise import normalise_pair
 from prnet_core.model import PRNet
+from prnet_core.pairs.normalise import normalise_pair
 
 
 class NetworkMethod:

@@ -90,7 +90,7 @@ def _fgr(options: MethodOptions) -> Method:
 
 def _network(options: MethodOptions, name: str) -> Method:
     """`name` is a network's, or NETWORK:LABEL; only PRNet has weights of its own."""
-    from prnet_core import baselines
+    from prnet_core.evaluation import baselines
     from prnet_core.evaluation.learned_methods import NetworkMethod
     from prnet_core.model import load_network
 

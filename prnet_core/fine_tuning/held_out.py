@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from prnet_core.data.pairs import PairBatch
 from prnet_core.geometry import geodesic_angle
 from prnet_core.model import PRNet
+from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
 from .scan_examples import ScanExamples, stack

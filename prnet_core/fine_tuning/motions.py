@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from prnet_core.data.recent_scans import RecentScan
+from prnet_core.fine_tuning.recent_scans import RecentScan
 from prnet_core.geometry import se3
 from prnet_core.registration import ACCEPTED, Registration
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from prnet_core.data.pairs import PairBatch
-from prnet_core.data.random_rotations import about_any_axis, any_rotation
-from prnet_core.data.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
-from prnet_core.data.view import View
-from prnet_core.data.visibility import visible_points
 from prnet_core.geometry import se3
+from prnet_core.geometry.random_rotations import about_any_axis, any_rotation
+from prnet_core.pairs.pair_batch import PairBatch
+from prnet_core.pairs.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
+from prnet_core.simulation.views import View
+from prnet_core.simulation.visibility import visible_points
 
 from .config import FineTuneConfig
 

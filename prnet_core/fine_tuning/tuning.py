@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from prnet_core.data.pairs import PairBatch
 from prnet_core.model import EdgeConv, PRNet, prnet_loss
 from prnet_core.model.precision import bfloat16_is_fast
+from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
 from .scan_examples import ScanExamples, stack

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.odometry.trajectory import Trajectory
+from prnet_core.io.trajectories import Trajectory
 
 
 @dataclass(frozen=True)

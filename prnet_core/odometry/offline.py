@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.data.cloud_files import CloudFileError
-from prnet_core.data.scan_folders import CLOUD_SUFFIXES, ScanFolder
+from prnet_core.io.cloud_files import CloudFileError
+from prnet_core.io.scan_folders import CLOUD_SUFFIXES, ScanFolder
+from prnet_core.io.trajectories import Trajectory, read_kitti, read_tum
 from prnet_core.odometry.scan_odometry import ScanOdometry
-from prnet_core.odometry.trajectory import Trajectory, read_kitti, read_tum
 from prnet_core.odometry.update import OdometryUpdate
 
 USED = ("first", "accepted", "weak", "reset")
@@ -56,8 +56,8 @@ class BagScans(RecordedScans):
     """The scans of a PointCloud2 topic of a bag, and its recorded true poses of the sensor."""
 
     def __init__(self, path: Path, topic: str | None):
-        from prnet_core.data.bag_poses import ground_truth
-        from prnet_core.data.bags import open_bag
+        from prnet_core.io.bag_poses import ground_truth
+        from prnet_core.io.bags import open_bag
 
         with open_bag(path) as bag:
             topic = bag.point_cloud_topic(topic)
@@ -67,7 +67,7 @@ class BagScans(RecordedScans):
         super().__init__(path, topic, truth)
 
     def _scans(self) -> Iterator[tuple[float, np.ndarray, np.ndarray | None]]:
-        from prnet_core.data.bags import open_bag
+        from prnet_core.io.bags import open_bag
 
         with open_bag(self.path) as bag:
             for scan in bag.scans(self.topic):

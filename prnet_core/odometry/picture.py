@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.metrics import match_stamps
-from prnet_core.odometry.trajectory import Trajectory
 
 
 def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path) -> None:

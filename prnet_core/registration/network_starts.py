@@ -1,4 +1,4 @@
-"""Starts from the network: the pair thinned, centred, scaled together to the unit sphere, and asked."""
+"""Starts from the network: the pair downsampled, centred, scaled together to the unit sphere, and asked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prnet_core.data.normalise import normalise_pair, thin_pair
 from prnet_core.geometry import se3
+from prnet_core.pairs.normalise import downsample_pair, normalise_pair
 from prnet_core.registration.preprocess import PreparedCloud
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def network_motions(
 
     sources, targets, undo = [], [], []
     for seed in seeds:
-        thin_source, thin_target, _ = thin_pair(
+        downsampled_source, downsampled_target, _ = downsample_pair(
             source.points, target.points, num_points, np.random.default_rng(seed)
         )
-        unit_source, unit_target, scaling = normalise_pair(thin_source, thin_target)
+        unit_source, unit_target, scaling = normalise_pair(downsampled_source, downsampled_target)
         for turn in turns:
             sources.append(unit_source @ turn.T.astype(np.float32))
             targets.append(unit_target)

@@ -19,7 +19,7 @@ class TrainingConfig:
     """The method's own configuration: PRNetConfig for "prnet"."""
     pairs: ObjectPairConfig = field(default_factory=ObjectPairConfig)
     shapes: str = "train.npz"
-    """Anything that `prnet_core.data.shapes.load_shapes` reads."""
+    """Anything that `prnet_core.shapes.shape_sets.load_shapes` reads."""
     split: str | None = None
     num_classes: int | None = None
     """Train on the first so many classes by name only; 20 of ModelNet40's is the paper's unseen-category split."""

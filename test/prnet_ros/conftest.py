@@ -88,7 +88,7 @@ class Robot:
         self.fine_tune_statuses.append(fine_tuning)
 
     def start_node(
-        self, *arguments: str, program: tuple[str, ...] = ("-m", "prnet_ros.main"), **parameters: object
+        self, *arguments: str, program: tuple[str, ...] = ("-m", "prnet_ros.node.main"), **parameters: object
     ) -> None:
         """Start the node and wait until every publisher and subscription has matched, at both ends.
 
@@ -133,7 +133,7 @@ class Robot:
         """Publish a scan; `change(message)` spoils it."""
         from builtin_interfaces.msg import Time
 
-        from prnet_ros.messages import cloud_message
+        from prnet_ros.node.messages import cloud_message
 
         nanoseconds = round(stamp * 1e9)
         message = cloud_message(points, Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9), frame_id)

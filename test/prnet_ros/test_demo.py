@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prnet_core.data.bag_poses import Poses
-from prnet_core.data.bags import Scan
-from prnet_core.data.pointcloud2 import Cloud
 from prnet_core.geometry import se3
-from prnet_core.odometry.trajectory import Trajectory, read_tum
-from prnet_ros.demo_picture import View, align_scans
-from prnet_ros.demo_report import Heard, compare_with_truth, table
+from prnet_core.io.bag_poses import Poses
+from prnet_core.io.bags import Scan
+from prnet_core.io.pointcloud2 import Cloud
+from prnet_core.io.trajectories import Trajectory, read_tum
+from prnet_ros.demo.picture import View, align_scans
+from prnet_ros.demo.report import Heard, compare_with_truth, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "test" / "data"
@@ -103,7 +103,7 @@ def test_view_from_above_looks_along_the_vertical(base_frame, up):
 def run_demo(domain: int, tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess:
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
-    command = [sys.executable, "-m", "prnet_ros.demo", *map(str, arguments)]
+    command = [sys.executable, "-m", "prnet_ros.demo.main", *map(str, arguments)]
     command += ["--domain-id", str(domain), "--output", str(tmp_path / "out put")]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=240)
 
@@ -160,7 +160,7 @@ def test_node_that_dies_or_says_nothing_is_an_error(
 ):
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
-    from prnet_ros import demo
+    from prnet_ros.demo import main as demo
 
     monkeypatch.setattr(demo, "_node_arguments", lambda _: ["--ros-args", *RELIABLE, *arguments])
     code = demo.main([str(DATA / "kinect"), "--domain-id", str(ros_domain), "--output", str(tmp_path)])

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from prnet_ros.counters import Counters, GapDetector  # noqa: E402
-from prnet_ros.diagnostics import ERROR, OK, WARN, Situation, status_of  # noqa: E402
+from prnet_ros.node.counters import Counters, GapDetector  # noqa: E402
+from prnet_ros.node.diagnostics import ERROR, OK, WARN, Situation, status_of  # noqa: E402
 
 CALM = {
     "topic": "/points", "num_publishers": 1, "seconds_without_data": 0.1, "no_data_timeout": 5.0,

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from tiny_network import save_tiny_network  # noqa: E402
 
-from prnet_core.data.bags import open_bag  # noqa: E402
+from prnet_core.io.bags import open_bag  # noqa: E402
 from prnet_core.model import load_network, read_card  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -241,7 +241,7 @@ def run(self, *_):
     raise RuntimeError("CUDA out of memory")
 
 FineTuneProcess.run = run
-from prnet_ros.main import main
+from prnet_ros.node.main import main
 sys.exit(main())
 """
 
@@ -256,7 +256,7 @@ def test_any_error_of_a_run_is_an_answer(robot, walk_poses, tiny_weights):
 
 def test_parameters_and_the_library_have_the_same_defaults():
     from prnet_core.fine_tuning import FineTuneConfig
-    from prnet_ros.parameters import SPECS
+    from prnet_ros.node.parameters import SPECS
 
     config = FineTuneConfig().to_dict()
     names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")

@@ -11,11 +11,11 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.extra.numpy import arrays  # noqa: E402
 
-from prnet_core.data.pointcloud2 import read_cloud  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
-from prnet_core.odometry.mount import BaseMotion  # noqa: E402
-from prnet_ros.frames import pose_message, quaternion_of, transform_matrix, transform_message  # noqa: E402
-from prnet_ros.messages import cloud_message, odometry_message, tf_message, usable_covariance  # noqa: E402
+from prnet_core.io.pointcloud2 import read_cloud  # noqa: E402
+from prnet_core.odometry.extrinsics import BaseMotion  # noqa: E402
+from prnet_ros.node.frames import pose_message, quaternion_of, transform_matrix, transform_message  # noqa: E402
+from prnet_ros.node.messages import cloud_message, odometry_message, tf_message, usable_covariance  # noqa: E402
 
 STAMP = Time(sec=12, nanosec=34)
 twists = arrays(np.float64, 6, elements=st.floats(-3.0, 3.0))

@@ -39,7 +39,7 @@ def test_scans_in_tf_and_odometry_out(robot, walk_poses):
 def static_transform(parent, child, matrix):
     from geometry_msgs.msg import TransformStamped
 
-    from prnet_ros.frames import transform_message
+    from prnet_ros.node.frames import transform_message
 
     message = TransformStamped(child_frame_id=child, transform=transform_message(matrix))
     message.header.frame_id = parent
@@ -120,7 +120,7 @@ def test_registered_cloud_lies_on_the_room_and_trajectory_grows(robot, walk_pose
     from nav_msgs.msg import Path
     from sensor_msgs.msg import PointCloud2
 
-    from prnet_core.data.pointcloud2 import read_cloud
+    from prnet_core.io.pointcloud2 import read_cloud
 
     robot.start_node()
     clouds, paths = [], []

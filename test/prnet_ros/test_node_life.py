@@ -82,7 +82,7 @@ def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, arguments, s
     import subprocess
     import sys
 
-    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", *arguments.split()]
+    command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", "-p", *arguments.split()]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert said in ended.stderr and "Traceback" not in ended.stderr
@@ -92,7 +92,7 @@ def test_arguments_that_are_none_and_parameters_that_are_not_its_own_are_named(r
     import subprocess
     import sys
 
-    command = [sys.executable, "-m", "prnet_ros.main", "--ros-args", "-p", "weights:=none", "--", "--foo"]
+    command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", "-p", "weights:=none", "--", "--foo"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2 and "unrecognized arguments: --foo" in ended.stderr
     robot.start_node(odom_fram="map")
@@ -110,7 +110,7 @@ def fail_sometimes(self, points, stamp, times=None):
     return register(self, points, stamp, times)
 
 ScanOdometry.register_scan = fail_sometimes
-from prnet_ros.main import main
+from prnet_ros.node.main import main
 sys.exit(main())
 """
 
@@ -144,7 +144,7 @@ def slow_once(self, points, stamp, times=None):
     return register(self, points, stamp, times)
 
 ScanOdometry.register_scan = slow_once
-from prnet_ros.main import main
+from prnet_ros.node.main import main
 sys.exit(main())
 """
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
 
-from prnet_ros.parameters import SPECS  # noqa: E402
+from prnet_ros.node.parameters import SPECS  # noqa: E402
 
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "prnet.yaml"
 

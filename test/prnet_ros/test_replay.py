@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prnet_core.data.bags import POINT_CLOUD, open_bag
+from prnet_core.io.bags import POINT_CLOUD, open_bag
 
 ROOT = Path(__file__).resolve().parents[2]
 KINECT, LIDAR_WALK = ROOT / "test" / "data" / "kinect", ROOT / "test" / "data" / "lidar_walk"

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from prnet_ros.scan_slot import ScanSlot  # noqa: E402
-from prnet_ros.worker import Worker  # noqa: E402
+from prnet_ros.node.scan_slot import ScanSlot  # noqa: E402
+from prnet_ros.node.worker import Worker  # noqa: E402
 
 
 def test_newest_wins_and_the_older_one_is_reported():

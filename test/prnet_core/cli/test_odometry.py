@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from prnet_core.cli.main import app
 from prnet_core.geometry import se3
-from prnet_core.odometry.trajectory import read_kitti, read_tum
+from prnet_core.io.trajectories import read_kitti, read_tum
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from prnet_core.cli.main import app
-from prnet_core.data.cloud_files import read_cloud_file, write_cloud_file
 from prnet_core.geometry import se3
+from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
 
 TRUTH = se3.exp(np.array([0.2, -0.1, 0.05, 0.02, 0.03, -0.1]))
 

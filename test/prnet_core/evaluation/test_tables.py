@@ -3,13 +3,13 @@ import json
 import numpy as np
 import pytest
 
-from prnet_core.data.shapes import make_shape_set
 from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.evaluation.protocol import PROTOCOLS, protocol_pair
 from prnet_core.evaluation.published import BY_PROTOCOL
 from prnet_core.evaluation.run import motion_table
 from prnet_core.evaluation.table import Column, Table
+from prnet_core.shapes.shape_sets import make_shape_set
 
 
 @pytest.fixture

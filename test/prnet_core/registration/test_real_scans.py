@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prnet_core.data.cloud_files import read_cloud_file
-from prnet_core.data.scan_folders import ScanFolder
 from prnet_core.geometry import se3
+from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.io.scan_folders import ScanFolder
 from prnet_core.registration import Registration
 
 SCANS = Path(__file__).resolve().parents[4] / "shared" / "data" / "scans"

@@ -21,7 +21,7 @@ WORKER = """
 import json, sys
 from pathlib import Path
 import torch
-from prnet_core.data.pairs import PairBatch
+from prnet_core.pairs.pair_batch import PairBatch
 from prnet_core.model.processes import process_rank
 from prnet_core.training import Trainer, make_training_config
 from prnet_core.training.group import join_group

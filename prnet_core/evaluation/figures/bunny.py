@@ -1,0 +1,51 @@
+"""The paper's real scans: partial views of the Stanford bunny, before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.evaluation.figures.canvas import draw_cloud, new_figure, save
+from prnet_core.geometry import se3
+from prnet_core.registration import Registration
+
+STEPS = (("bun045", "bun000"), ("bun090", "bun045"), ("bun315", "bun000"), ("bun270", "bun315"))
+COLORS = ("#2f6fb5", "#e0812b", "#3c9d6b", "#b04a86", "#7a6a58")
+VIEW = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+MAX_DRAWN = 6000
+
+
+def draw_bunny(registration: Registration, folder: str | Path, path: str | Path) -> list[dict]:
+    """Register neighbouring scans of the turntable in `folder` (scans/NAME.npy, poses.txt) and draw them together.
+
+    Writes `path`; returns for each step: source, target, status, error_deg and error_m against poses.txt.
+    """
+    folder = Path(folder)
+    names = [line.split()[0].removesuffix(".npy") for line in (folder / "scans.txt").read_text().splitlines() if line]
+    poses = dict(zip(names, np.loadtxt(folder / "poses.txt").reshape(-1, 3, 4), strict=True))
+    wanted = ["bun000", *(source for source, _ in STEPS)]
+    scans = {name: np.load(folder / "scans" / f"{name}.npy")[:, :3].astype(np.float64) for name in wanted}
+    placed, report = {"bun000": np.eye(4)}, []
+    for source, target in STEPS:
+        result = registration.register(scans[source], scans[target])
+        placed[source] = placed[target] @ result.T_target_source
+        truth = se3.invert(_square(poses[target])) @ _square(poses[source])
+        off = se3.invert(truth) @ result.T_target_source
+        error_m = float(np.linalg.norm(result.T_target_source[:3, 3] - truth[:3, 3]))
+        error_deg = float(np.degrees(se3.rotation_angle(off[:3, :3])))
+        report.append(
+            {"source": source, "target": target, "status": result.status, "error_deg": error_deg, "error_m": error_m}
+        )
+    figure, axes = new_figure(1, 2, 4.0)
+    for one, title, moved in ((axes[0, 0], "five scans as they come", False), (axes[0, 1], "registered", True)):
+        for name, color in zip(wanted, COLORS, strict=True):
+            points = scans[name][:: max(1, len(scans[name]) // MAX_DRAWN)]
+            draw_cloud(one, se3.apply(placed[name], points) if moved else points, VIEW, color, size=1.2)
+        one.set_title(title, fontsize=11)
+    save(figure, path)
+    return report
+
+
+def _square(pose: np.ndarray) -> np.ndarray:
+    return np.vstack([pose, [0.0, 0.0, 0.0, 1.0]])

@@ -1,0 +1,57 @@
+"""Matches between two objects of a class: what the features know beyond the shape they were made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+
+from prnet_core.evaluation.figures.canvas import draw_cloud, new_figure, save, view_matrix
+from prnet_core.evaluation.figures.network_view import look
+from prnet_core.model import PRNet
+
+VIEW = view_matrix(-60, 35)
+NUM_KEYPOINTS = 256
+NUM_LINES = 40
+GAP = 0.5
+
+
+def draw_correspondences(
+    network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path, num_points: int = 1024
+) -> int:
+    """Two shapes (P, 3) side by side, each point of the first coloured by place, the surest matches as lines.
+
+    Writes `path`; returns the number of lines.
+    """
+    first, second = first[:num_points], second[:num_points]
+    seen = look(network, first, second, NUM_KEYPOINTS)
+    best = np.argsort(-seen.confidence)[: 4 * NUM_LINES]
+    best = _spread(first[seen.source_keypoints[best]], best, NUM_LINES)
+    sources = first[seen.source_keypoints[best]]
+    targets = second[seen.target_keypoints[seen.matches[best]]]
+
+    figure, axes = new_figure(1, 1, 9.0)
+    one = axes[0, 0]
+    one.set_title(f"the surest matches between two objects, {len(best)} of {NUM_KEYPOINTS} key points", fontsize=11)
+    shift = ((first @ VIEW[0]).max() - (second @ VIEW[0]).min() + GAP) * VIEW[0]
+    draw_cloud(one, first, VIEW, "#8a94a0", size=4)
+    draw_cloud(one, second + shift, VIEW, "#8a94a0", size=4)
+    along = sources @ VIEW[0]
+    colors = colormaps["turbo"]((along - along.min()) / max(np.ptp(along), 1e-9))
+    for start, end, color in zip(sources @ VIEW.T, (targets + shift) @ VIEW.T, colors, strict=True):
+        one.plot([start[0], end[0]], [start[1], end[1]], color=color, linewidth=0.9, alpha=0.85, zorder=2)
+        one.scatter([start[0], end[0]], [start[1], end[1]], s=20, color=color, edgecolors="white", linewidths=0.5,
+                    zorder=3)  # fmt: skip
+    save(figure, path)
+    return len(best)
+
+
+def _spread(points: np.ndarray, indices: np.ndarray, count: int) -> np.ndarray:
+    """Of `indices`, the `count` whose points (same order) lie farthest apart from each other, the first one kept."""
+    chosen = [0]
+    distance = np.linalg.norm(points - points[0], axis=1)
+    while len(chosen) < min(count, len(points)):
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return indices[chosen]

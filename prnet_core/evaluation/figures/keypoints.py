@@ -1,0 +1,79 @@
+"""Key points: on a pair before and after, and whether they stay when the pair is seen from elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from prnet_core.evaluation.figures.canvas import (
+    KEYPOINT,
+    LOST,
+    SOURCE,
+    TARGET,
+    draw_cloud,
+    draw_marks,
+    new_figure,
+    save,
+    view_matrix,
+)  # fmt: skip
+from prnet_core.evaluation.figures.network_view import look
+from prnet_core.evaluation.metrics import geodesic_errors_deg
+from prnet_core.evaluation.protocol import protocol_pair
+from prnet_core.geometry import se3
+from prnet_core.model import PRNet
+
+VIEW = view_matrix(-60, 25)
+NUM_SHOWN = 48
+
+
+def draw_keypoints(network: PRNet, shape: np.ndarray, index: int, path: str | Path) -> dict[str, float]:
+    """Input and aligned, partial and full clouds of a shape (P, 3) by the protocol, the strongest key points marked.
+
+    Writes `path`; returns the rotation errors in degrees, `partial_error_deg` and `full_error_deg`.
+    """
+    figure, axes = new_figure(2, 2)
+    errors = {}
+    for row, (name, protocol) in zip(axes, {"partial": "objects", "full": "full"}.items(), strict=True):
+        source, target, true = protocol_pair(shape, index, protocol)
+        seen = look(network, source, target, NUM_SHOWN)
+        error = float(geodesic_errors_deg(seen.T_target_source[None], true[None])[0])
+        errors[f"{name}_error_deg"] = error
+        moved = se3.apply(seen.T_target_source, source.astype(np.float64))
+        for one, cloud, title in ((row[0], source, f"{name}: input"), (row[1], moved, f"aligned, {error:.3f}° off")):
+            draw_cloud(one, target, VIEW, TARGET, size=11.0)
+            draw_cloud(one, cloud, VIEW, SOURCE, size=3.0)
+            draw_marks(one, target[seen.target_keypoints], VIEW, TARGET, size=44)
+            draw_marks(one, cloud[seen.source_keypoints], VIEW, SOURCE, size=14)
+            one.set_title(title, fontsize=10)
+    save(figure, path, {"source": (SOURCE, 4.0), "target": (TARGET, 5.5), "large: key points": ("#777777", 8.0)})
+    return errors
+
+
+def draw_consistency(
+    network: PRNet, shape: np.ndarray, index: int, path: str | Path, num_views: int = 4
+) -> dict[str, float]:
+    """The key points of one pair's source when the whole pair is seen from other directions.
+
+    Every view turns both clouds alike at random; the points keep their numbers, so a key point stays where its
+    number does. Black: the view's key points; red: those of the first view that are not among them.
+    Writes `path`; returns `share_staying` (mean over the other views), and `share_by_chance`.
+    """
+    source, target, _ = protocol_pair(shape, index, "objects")
+    rng = np.random.default_rng(index)
+    turns = [np.eye(3), *Rotation.random(num_views - 1, random_state=rng).as_matrix()]
+    seen = [look(network, source @ turn.T, target @ turn.T, NUM_SHOWN).source_keypoints for turn in turns]
+    first = set(seen[0].tolist())
+    shares = [len(first & set(keypoints.tolist())) / len(first) for keypoints in seen]
+    figure, axes = new_figure(1, num_views, 2.8)
+    for view, (one, turn, keypoints) in enumerate(zip(axes[0], turns, seen, strict=True)):
+        turned = source @ turn.T
+        lost = np.array(sorted(first - set(keypoints.tolist())), dtype=int)
+        draw_cloud(one, turned, VIEW, SOURCE, faint=True)
+        draw_marks(one, turned[lost], VIEW, LOST)
+        draw_marks(one, turned[keypoints], VIEW, KEYPOINT)
+        title = f"{len(first)} key points" if view == 0 else f"seen from elsewhere: {shares[view]:.0%} stay"
+        one.set_title(title, fontsize=9)
+    save(figure, path, {"key points of the view": (KEYPOINT, 6.0), "of the first view, and not of this": (LOST, 6.0)})
+    return {"share_staying": float(np.mean(shares[1:])), "share_by_chance": len(first) / len(source)}

@@ -1,0 +1,44 @@
+"""What the network sees in one pair: key points, matches, motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from prnet_core.evaluation.learned_methods import with_settings
+from prnet_core.model import PRNet
+from prnet_core.pairs.normalise import normalise_pair
+
+
+@dataclass(frozen=True)
+class NetworkView:
+    """Indices of the key points of the source (K,) and target (L,); for each source key point the place of its match
+    among the target's (K,) and the match's probability (K,); T_target_source (4, 4)."""
+
+    source_keypoints: np.ndarray
+    target_keypoints: np.ndarray
+    matches: np.ndarray
+    confidence: np.ndarray
+    T_target_source: np.ndarray
+
+
+@torch.no_grad()
+def look(network: PRNet, source: np.ndarray, target: np.ndarray, num_keypoints: int | None = None) -> NetworkView:
+    """Show the network source (N, 3) and target (M, 3). The key points are those of the last pass.
+
+    num_keypoints: fewer than the network's own marks only the strongest; the motion is found with all of them.
+    """
+    network.eval()
+    source_unit, target_unit, normalisation = normalise_pair(source, target)
+    device = next(network.parameters()).device
+    clouds = [torch.from_numpy(cloud)[None].to(device) for cloud in (source_unit, target_unit)]
+    T_target_source = network(*clouds).T_target_source[0].double().cpu().numpy()
+    shown = network if num_keypoints is None else with_settings(network, num_keypoints=num_keypoints)
+    last = shown(*clouds).passes[-1]
+    confidence, matches = last.log_matching[0].exp().max(dim=1)
+    return NetworkView(
+        last.source_keypoints[0].cpu().numpy(), last.target_keypoints[0].cpu().numpy(), matches.cpu().numpy(),
+        confidence.cpu().numpy(), normalisation.to_metric(T_target_source),
+    )  # fmt: skip

@@ -1,0 +1,246 @@
+"""One choice varied at a time, the published MAE(R) beside.
+
+Rows that are trained start from nothing with one recipe and one budget. Rows that are not change how the given
+weights are used, or what they are shown. All are measured with plain Procrustes, as the paper's are: the
+robust one makes good answers of few right matches and so hides differences. Its MAE(R) stands beside.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from tqdm import tqdm
+
+from prnet_core.evaluation.evaluate import TestPairs, evaluate_method, make_test_pairs
+from prnet_core.evaluation.learned_methods import NetworkMethod, with_settings
+from prnet_core.evaluation.paper.setup import Setup
+from prnet_core.evaluation.protocol import PROTOCOLS, Protocol
+from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
+from prnet_core.evaluation.table import MOTION_COLUMNS, Column, Table
+from prnet_core.model import PRNet
+
+COLUMNS = (
+    *MOTION_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *MOTION_COLUMNS[5:9],
+    Column("mae_r_deg_robust", "MAE(R) deg, robust Procrustes"),
+)  # fmt: skip
+USUAL_PAIRS = 60
+AGAIN = ", another seed"
+
+RECIPE = {
+    "network": {"preset": "small"},
+    "pairs": {
+        "num_points": 341, "keep_share": 0.75, "drawn_misalignment": True, "turn_shape": True,
+        "stretch": [0.75, 1.25], "max_noise": 0.01,
+    },
+    "steps": 1_000_000, "batch_size": 16, "num_passes": 1, "warmup_steps": 50, "held_out": 128,
+    "validate_minutes": 1e9, "checkpoint_minutes": 1e9, "validation_pairs": 1,
+}  # fmt: skip
+QUICK_RECIPE = {
+    "network": {
+        "preset": "small", "edge_conv_channels": [8, 8], "num_neighbours": 4, "embedding": 16, "num_heads": 2,
+        "feed_forward": 16, "temperature_channels": [8],
+    },
+    "pairs": {**RECIPE["pairs"], "num_points": 64}, "steps": 2, "batch_size": 2, "held_out": 1,
+    "bfloat16": False,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its name, the published MAE(R), and what is different in it (settings of the Procrustes step: only there).
+
+    network    settings of PRNetConfig
+    training   settings of the run; only in tables that train
+    protocol   settings of the test pairs
+    """
+
+    name: str
+    published: float | None = None
+    network: dict = field(default_factory=dict)
+    training: dict = field(default_factory=dict)
+    protocol: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ablation:
+    title: str
+    rows: tuple[Row, ...]
+    trains: bool
+    note: str = ""
+
+
+def _and_again(rows: tuple[Row, ...], name: str) -> tuple[Row, ...]:
+    """With the row `name` trained once more from another seed: how far two runs of one recipe differ."""
+    row = next(row for row in rows if row.name == name)
+    return (*rows, replace(row, name=f"{name}{AGAIN}", published=None, training=row.training | {"seed": 1}))
+
+
+def _choice(key: str, name: str) -> tuple[Row, ...]:
+    return tuple(
+        Row(str(value), published, network={name: value}) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
+    )
+
+
+GIVEN = "The given weights, used with each setting without training anew; the paper's rows are each trained."
+SHOWN = "The given weights, not trained for it; the paper's rows may be."
+ABLATIONS = {
+    "temperature": Ablation("Choice of lambda", _and_again(_choice("temperature", "temperature"), "predicted"), True),
+    "keypoints": Ablation("Key points by", _choice("keypoints", "keypoints"), False, GIVEN),
+    "num-keypoints": Ablation("Number of key points", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
+    "discount": Ablation(
+        "Discount factor",
+        _and_again(
+            tuple(
+                Row(str(value), published, {"discount": value}, {"num_passes": 3})
+                for value, published in MAE_R_DEG_BY_CHOICE["discount"].items()
+            ),
+            "0.9",
+        ),
+        True,
+        "Three unrolled passes in training: with one, the discount factor does nothing.",
+    ),
+    "missing": Ablation(
+        "Missing part",
+        tuple(
+            Row(f"{share:.0%}", published, protocol={"num_kept": round((1 - share) * 1024)})
+            for share, published in sorted(MAE_R_DEG_BY_CHOICE["missing"].items())
+        ),
+        False,
+        SHOWN,
+    ),
+    "noise-level": Ablation(
+        "Noise",
+        tuple(
+            Row(str(level), published, protocol={"noise": level})
+            for level, published in MAE_R_DEG_BY_CHOICE["noise_level"].items()
+        ),
+        False,
+        SHOWN,
+    ),
+    "inference": Ablation(
+        "Ours: matching and Procrustes at inference",
+        tuple(
+            Row(f"{matching}, {'robust' if robust else 'plain'} Procrustes, {passes} passes",
+                network={"matching": matching, "robust_procrustes": robust, "num_passes": passes})
+            for matching, robust, passes in (
+                ("rowwise", False, 1), ("rowwise", False, 3), ("rowwise", True, 1), ("rowwise", True, 3),
+                ("sinkhorn", False, 3), ("sinkhorn", True, 3),
+            )
+        ),
+        False,
+        "Sinkhorn matching is the paper's future work.",
+    ),
+    "matching": Ablation(
+        "Ours: matching term, Sinkhorn, passes in training",
+        _and_again(
+            (
+                Row("matching term, row-wise, one pass", network={"matching_weight": 1.0}),
+                Row("no matching term (the paper's loss)", network={"matching_weight": 0.0}),
+                Row("matching term, Sinkhorn", network={"matching_weight": 1.0, "matching": "sinkhorn"}),
+                Row("matching term, three passes unrolled", network={"matching_weight": 1.0},
+                    training={"num_passes": 3, "pairs": {"drawn_misalignment": False}}),
+            ),
+            "matching term, row-wise, one pass",
+        ),
+        True,
+    ),
+}  # fmt: skip
+
+
+def ablation_table(setup: Setup, name: str) -> Table:
+    """Measure every row of `ABLATIONS[name]`."""
+    ablation = ABLATIONS[name]
+    shapes, limit = setup.shapes(), setup.pairs_limit(USUAL_PAIRS)
+    given = None if ablation.trains else setup.network()
+    rows, steps = [], []
+    for row in tqdm(ablation.rows, desc=name, leave=False):
+        if ablation.trains:
+            network, num_steps = train_row(setup, row)
+            steps.append(num_steps)
+        else:
+            network = with_settings(given, **row.network)
+        pairs = make_test_pairs(shapes, row_protocol(row), limit)
+        rows.append(_measure(row, network, pairs))
+    notes = (ablation.note,) if ablation.note else ()
+    if ablation.trains:
+        notes += (
+            f"Each row trained from nothing for {setup.minutes:g} minutes ({min(steps)} to {max(steps)} steps of 16 "
+            "pairs, 256 points); the paper's rows for 100 epochs.",
+        )
+    if "robust_procrustes" not in ablation.rows[0].network:
+        notes += ("Plain Procrustes, as in the paper, but for the last column.",)
+    notes += tuple(_notes_on_order(rows))
+    return Table(
+        ablation.title, setup.command, rows, COLUMNS, [], setup.settings() | {"pairs": limit or len(shapes)}, notes,
+        first_heading=ablation.title,
+    )  # fmt: skip
+
+
+def _measure(row: Row, network: PRNet, pairs: TestPairs) -> dict:
+    """The metrics of the network with plain Procrustes, and MAE(R) with the robust; as the row says where it says."""
+    if "robust_procrustes" in row.network:
+        measured = evaluate_method(row.name, NetworkMethod(network), pairs)
+    else:
+        plain, robust = (
+            evaluate_method(row.name, NetworkMethod(with_settings(network, robust_procrustes=choice)), pairs)
+            for choice in (False, True)
+        )
+        measured = plain | {"mae_r_deg_robust": robust["mae_r_deg"]}
+    return measured | ({} if row.published is None else {"published_mae_r_deg": row.published})
+
+
+def _notes_on_order(rows: list[dict]) -> Iterator[str]:
+    """How far two runs of one recipe differ, where there are two, and whether the rows have the paper's order."""
+    by_name = {row["method"]: row["mae_r_deg"] for row in rows}
+    spread = 0.0
+    for name, value in by_name.items():
+        if name.endswith(AGAIN):
+            other = by_name[name.removesuffix(AGAIN)]
+            spread = abs(value - other)
+            yield f"Two runs of one recipe: MAE(R) {other:.2f} and {value:.2f} degrees."
+    known = [row for row in rows if "published_mae_r_deg" in row]
+    if not known:
+        return
+    ours = [row["method"] for row in sorted(known, key=lambda row: row["mae_r_deg"])]
+    papers = [row["method"] for row in sorted(known, key=lambda row: row["published_mae_r_deg"])]
+    if by_name[ours[-1]] - by_name[ours[0]] < 2 * spread:
+        yield "The rows differ by less than twice that: no order can be told."
+    elif ours == papers:
+        yield "The paper's order."
+    else:
+        yield f"Not the paper's order: best to worst {', '.join(ours)}."
+
+
+def row_protocol(row: Row) -> Protocol:
+    """The objects protocol, with the row's differences."""
+    return replace(PROTOCOLS["objects"], **row.protocol)
+
+
+def train_row(setup: Setup, row: Row) -> tuple[PRNet, int]:
+    """Train a row's network from nothing; returns it and its number of steps."""
+    from prnet_core.model.weights import choose_device
+    from prnet_core.training import Trainer
+    from prnet_core.training.config import make_training_config
+
+    recipe = {**RECIPE, **(QUICK_RECIPE if setup.quick else {})}
+    training = dict(row.training)
+    values = recipe | {
+        "shapes": str(setup.needed_train_data()),
+        "network": recipe["network"] | row.network,
+        "pairs": recipe["pairs"] | training.pop("pairs", {}),
+        "max_minutes": setup.minutes,
+        **training,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(make_training_config(values), Path(folder), choose_device(setup.options.device))
+        trainer.run()
+        return trainer.network.eval(), trainer.progress.step
+
+
+TABLES: dict[str, Callable[[Setup], Table]] = {
+    f"ablation-{name}": partial(ablation_table, name=name) for name in ABLATIONS
+}

@@ -1,0 +1,54 @@
+"""Voxel grids: the voxel size that leaves a wanted number of points, and the centroid of each occupied voxel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MAX_SEARCH_POINTS = 8192
+"""More points than this do not change the voxel size found."""
+
+
+def pair_voxel_size(
+    source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator
+) -> float:
+    """Edge of the voxels of which the sparser of the two clouds fills about `num_voxels`."""
+    clouds = [
+        cloud
+        if len(cloud) <= MAX_SEARCH_POINTS
+        else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
+        for cloud in (source, target)
+    ]
+    columns = [_shifted_columns(cloud) for cloud in clouds]
+    high = max(max(float(column.max()) for column in columns), np.finfo(np.float32).tiny) / 2
+    low = high / 512
+    for _ in range(8):
+        middle = float(np.sqrt(low * high))
+        if min(_count_voxels(column, middle) for column in columns) >= num_voxels:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def voxel_centroids(points: np.ndarray, voxel: float) -> np.ndarray:
+    """Mean of the points in each occupied voxel: (N, 3) -> (V, 3), V <= N, in the points' dtype."""
+    keys = _voxel_keys(_shifted_columns(points), voxel)
+    _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    sums = np.stack([np.bincount(index, weights=axis, minlength=len(counts)) for axis in points.T], axis=1)
+    return (sums / counts[:, None]).astype(points.dtype)
+
+
+def _shifted_columns(points: np.ndarray) -> np.ndarray:
+    """(N, 3) -> (3, N) contiguous, each row from zero: minima over short rows of (N, 3) are slow."""
+    columns = np.ascontiguousarray(points.T)
+    return columns - columns.min(axis=1, keepdims=True)
+
+
+def _voxel_keys(columns: np.ndarray, voxel: float) -> np.ndarray:
+    x, y, z = (columns / voxel).astype(np.int64)
+    return (x << 42) | (y << 21) | z
+
+
+def _count_voxels(columns: np.ndarray, voxel: float) -> int:
+    keys = np.sort(_voxel_keys(columns, voxel))
+    return 1 + int(np.count_nonzero(np.diff(keys)))

@@ -1,0 +1,1 @@
+"""Training pairs: object pairs, scan pairs, and the normalisation of a pair."""

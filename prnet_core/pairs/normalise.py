@@ -1,0 +1,83 @@
+"""Even out the density of a pair of clouds and bring it to the network's scale.
+
+The network sees a fixed number of points of about unit radius. Real scans have thousands of points,
+dense near the sensor, in metres. `downsample_pair` makes the density of both clouds even and equal, so that
+key points of the same surface look alike in both; `normalise_pair` centres and scales them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
+
+UNIT_RADIUS_90 = 0.85
+"""Radius that holds 90 % of a normalised cloud's points: 0.83 on average for objects in the unit sphere."""
+
+@dataclass(frozen=True)
+class PairNormalisation:
+    """How a pair was centred and scaled: x_unit = scale (x - centre), with one scale for both clouds."""
+
+    source_centre: np.ndarray
+    target_centre: np.ndarray
+    scale: float
+
+    def to_metric(self, T_unit: np.ndarray) -> np.ndarray:
+        """T_target_source (4, 4) between the normalised clouds -> between the clouds as they came."""
+        T = np.eye(4)
+        T[:3, :3] = T_unit[:3, :3]
+        T[:3, 3] = self.target_centre + T_unit[:3, 3] / self.scale - T[:3, :3] @ self.source_centre
+        return T
+
+    def to_unit(self, T_metric: np.ndarray) -> np.ndarray:
+        """Inverse of `to_metric`."""
+        T = np.eye(4)
+        T[:3, :3] = T_metric[:3, :3]
+        T[:3, 3] = self.scale * (T_metric[:3, 3] + T[:3, :3] @ self.source_centre - self.target_centre)
+        return T
+
+
+def normalise_pair(
+    source: np.ndarray, target: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:
+    """Centre each cloud at its own mean and scale both by one factor to about the unit sphere.
+
+    The factor puts the larger of the two radii that hold 90 % of the points at `UNIT_RADIUS_90`: a few
+    far returns do not shrink the scene.
+
+    source (N, 3), target (M, 3), finite, in one unit -> the same shapes in float32, and the normalisation.
+    """
+    source_centre, target_centre = source.mean(0, dtype=np.float64), target.mean(0, dtype=np.float64)
+    source, target = source - source_centre, target - target_centre
+    radius = max(np.quantile(np.linalg.norm(cloud, axis=1), 0.9) for cloud in (source, target))
+    scale = UNIT_RADIUS_90 / max(float(radius), np.finfo(np.float32).tiny)
+    normalisation = PairNormalisation(source_centre, target_centre, scale)
+    return (scale * source).astype(np.float32), (scale * target).astype(np.float32), normalisation
+
+
+def downsample_pair(
+    source: np.ndarray, target: np.ndarray, num_points: int, rng: np.random.Generator, surplus: float = 1.25
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Sample both clouds to `num_points` points of even, equal density.
+
+    One voxel size for both, found by bisection so that the sparser cloud fills about `surplus` times
+    `num_points` voxels; the centroids of the voxels; then a random choice among them. A cloud with too
+    few voxels is filled up with its own points, repeated if need be.
+
+    source (N, 3), target (M, 3), N, M >= 1 -> (num_points, 3) twice, and the voxel size in the clouds' unit.
+    """
+    voxel = pair_voxel_size(source, target, round(surplus * num_points), rng)
+    downsampled = [_sample(voxel_centroids(cloud, voxel), cloud, num_points, rng) for cloud in (source, target)]
+    return downsampled[0], downsampled[1], voxel
+
+
+def _sample(
+    candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator
+) -> np.ndarray:
+    if len(candidates) >= num_points:
+        return candidates[rng.choice(len(candidates), num_points, replace=False)]
+    missing = num_points - len(candidates)
+    extra = reserve[rng.choice(len(reserve), missing, replace=len(reserve) < missing)]
+    return np.concatenate([candidates, extra])[rng.permutation(num_points)]

@@ -1,0 +1,1 @@
+"""Sets of shapes: meshes, ModelNet40, ShapeNetCore, folders of scans."""

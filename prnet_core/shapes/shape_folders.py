@@ -1,0 +1,95 @@
+"""Folders that are shape sets: ShapeNetCore, and scans of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.shapes.modelnet import sample_mesh_file
+from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set, to_unit_sphere
+
+SCAN_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".xyz", ".bin", ".las", ".pts", ".txt")
+
+
+def shapenet_files(folder: Path) -> list[Path]:
+    """One file a model under SYNSET/MODEL (an eight-digit synset number), in order.
+
+    ShapeNetCore.v2 has SYNSET/MODEL/models/model_normalized.obj, v1 SYNSET/MODEL/model.obj, and the point
+    releases SYNSET/MODEL.npz, .npy or .txt, or SYNSET/points/MODEL.pts.
+    """
+    files: dict[tuple[str, str], Path] = {}
+    for synset in sorted(p for p in folder.glob("[0-9]*") if p.is_dir() and len(p.name) == 8 and p.name.isdigit()):
+        for pattern in ("*/models/model_normalized.obj", "*/model.obj"):
+            for file in sorted(synset.glob(pattern)):
+                files.setdefault((synset.name, file.relative_to(synset).parts[0]), file)
+        for file in sorted([*synset.glob("*"), *synset.glob("points/*")]):
+            if file.suffix in (".npz", ".npy", ".txt", ".pts"):
+                files.setdefault((synset.name, file.stem), file)
+    return list(files.values())
+
+
+def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
+    """Meshes are sampled from the surface; point files are downsampled, or filled by repetition, to `num_points`."""
+    points, names, classes = [], [], []
+    for index, file in enumerate(shapenet_files(folder)):
+        parts = file.relative_to(folder).parts
+        classes.append(parts[0])
+        if file.suffix == ".obj":
+            names.append(parts[1])
+            points.append(sample_mesh_file(file, num_points, seed, index))
+        else:
+            names.append(file.stem)
+            points.append(to_unit_sphere(_pick(_read_points(file), num_points, seed, index)))
+    return make_shape_set(np.stack(points), names, classes)
+
+
+def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
+    """Every scan file of `folder`, or of its `scans/` when it has one, as a shape in the unit sphere.
+
+    `scans.txt`, when there, gives the order. The class is the folder's name.
+    """
+    place = folder / "scans" if (folder / "scans").is_dir() else folder
+    files = {file.stem: file for file in sorted(place.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
+    files.pop("scans", None), files.pop("poses", None)
+    order = folder / "scans.txt"
+    if order.is_file():
+        listed = [line.split()[0] for line in order.read_text().splitlines() if line.strip()]
+        files = {Path(name).stem: files[Path(name).stem] for name in listed if Path(name).stem in files}
+    if not files:
+        raise ShapeError(f"{folder}: no scans ({', '.join(SCAN_SUFFIXES)}), meshes or HDF5 files")
+    points = [
+        to_unit_sphere(_pick(_read_points(file), num_points, seed, index))
+        for index, file in enumerate(files.values())
+    ]
+    return make_shape_set(np.stack(points), list(files), [folder.name] * len(files))
+
+
+def _read_points(file: Path) -> np.ndarray:
+    """(N, 3) finite float64 points of a file."""
+    suffix = file.suffix.lower()
+    if suffix == ".npy":
+        points = np.load(file, allow_pickle=False)
+    elif suffix == ".npz":
+        with np.load(file, allow_pickle=False) as data:
+            points = data["points"] if "points" in data.files else data[data.files[0]]
+    elif suffix in (".txt", ".pts"):
+        points = np.loadtxt(file, delimiter="," if "," in file.read_text()[:200] else None, ndmin=2)
+    else:
+        from prnet_core.io.cloud_files import read_cloud_file
+
+        points = read_cloud_file(file)
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] < 3:
+        raise ShapeError(f"{file}: expected points (N, 3), got {points.shape}")
+    points = points[np.isfinite(points[:, :3]).all(axis=1), :3]
+    if len(points) == 0:
+        raise ShapeError(f"{file}: no finite points")
+    return points
+
+
+def _pick(points: np.ndarray, num_points: int, seed: int, index: int) -> np.ndarray:
+    rng = np.random.default_rng([seed, index])
+    if len(points) >= num_points:
+        return points[rng.choice(len(points), num_points, replace=False)]
+    return points[np.concatenate([np.arange(len(points)), rng.integers(len(points), size=num_points - len(points))])]

@@ -1,0 +1,1 @@
+"""The simulator: scenes, ray casting, sensors, partial views, noise."""

@@ -1,0 +1,160 @@
+"""Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
+
+Ray casting is too slow to be done at every step, so a shard holds a few views of each of many scenes:
+points in the scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise
+come on top at every draw (`scan_pairs`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.geometry.random_rotations import about_vertical
+from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
+from prnet_core.simulation.procedural_objects import scan_figure
+from prnet_core.simulation.scanners import random_depth_camera, random_lidar
+from prnet_core.simulation.scenes import Scene, random_scene
+from prnet_core.simulation.views import View
+
+INT16_RANGE = 32000
+FIGURE_SHARE = 0.35
+MIN_POINTS = 300
+"""A view with fewer returns is not kept."""
+
+
+class ScanViews:
+    """Views grouped by scene. `len()` scenes; `views[i]` is the list of the i-th scene's views."""
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        scales: np.ndarray,
+        starts: np.ndarray,
+        poses: np.ndarray,
+        scenes: np.ndarray,
+    ):
+        """points int16 (P, 3) of all V views one after the other, scales (V,) metres a unit, starts (V + 1,),
+        poses (V, 4, 4) T_world_sensor, scenes (V,) the scene's index of each view, ascending from 0.
+
+        The points of a view are relative to its sensor's position, along the world's axes.
+        """
+        if len(starts) != len(scales) + 1 or len(poses) != len(scales) or len(scenes) != len(scales):
+            raise ValueError("scales, poses and scenes need one entry a view, starts one more")
+        self.points, self.scales, self.starts, self.poses, self.scenes = points, scales, starts, poses, scenes
+        self._first = (
+            np.searchsorted(scenes, np.arange(int(scenes[-1]) + 2)) if len(scenes) else np.zeros(1, int)
+        )
+
+    def __len__(self) -> int:
+        return len(self._first) - 1
+
+    def __getitem__(self, scene: int) -> list[View]:
+        if not 0 <= scene < len(self):
+            raise IndexError(f"scene {scene} of {len(self)}")
+        return [self._view(index) for index in range(self._first[scene], self._first[scene + 1])]
+
+    def _view(self, index: int) -> View:
+        points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(
+            np.float64
+        )
+        return View(points + self.poses[index, :3, 3], self.poses[index].astype(np.float64))
+
+    @staticmethod
+    def pack(scenes: list[list[View]]) -> ScanViews:
+        """From lists of views, one list a scene."""
+        points, scales, poses, owners = [], [], [], []
+        for owner, views in enumerate(scenes):
+            for view in views:
+                relative = view.points - view.T_world_sensor[:3, 3]
+                scale = np.abs(relative).max() / INT16_RANGE
+                points.append(np.round(relative / scale).astype(np.int16))
+                scales.append(scale)
+                poses.append(view.T_world_sensor)
+                owners.append(owner)
+        starts = np.cumsum([0] + [len(cloud) for cloud in points])
+        return ScanViews(
+            np.concatenate(points),
+            np.array(scales, np.float32),
+            starts,
+            np.array(poses, np.float32),
+            np.array(owners),
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write a compressed npz."""
+        np.savez_compressed(
+            path,
+            points=self.points,
+            scales=self.scales,
+            starts=self.starts,
+            poses=self.poses,
+            scenes=self.scenes,
+        )
+
+    @staticmethod
+    def load(path: Path | str) -> ScanViews:
+        """Read what `save` wrote. Raises OSError or KeyError for another file."""
+        with np.load(path) as file:
+            return ScanViews(*(file[name] for name in ("points", "scales", "starts", "poses", "scenes")))
+
+
+def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1400) -> list[View]:
+    """A random place, or a figure, seen from `num_views` poses by a random sensor.
+
+    Of the places 85 % are scanned by a LiDAR from poses within about 3 m, or a quarter of a small place's
+    size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The
+    views' density is evened out by one voxel size, to at most `max_points` each. Scenes that show too
+    little are drawn again.
+    """
+    while True:
+        views = scan_figure(rng, num_views) if rng.random() < FIGURE_SHARE else _scan_place(rng, num_views)
+        sparsest = min((view.points for view in views), key=len, default=np.zeros((0, 3)))
+        if len(sparsest) < MIN_POINTS:
+            continue
+        voxel = pair_voxel_size(sparsest, sparsest, min(max_points, int(0.9 * len(sparsest))), rng)
+        return [
+            View(_at_most(voxel_centroids(view.points, voxel), max_points, rng), view.T_world_sensor)
+            for view in views
+        ]
+
+
+def _scan_place(rng: np.random.Generator, num_views: int) -> list[View]:
+    """As many views as poses were found for: `num_views` or none."""
+    scene = random_scene(rng)
+    camera = rng.random() < 0.15
+    scanner = random_depth_camera(rng) if camera else random_lidar(rng)
+    extent = np.ptp(scene.sensor_region, axis=0)[:2].mean()
+    reach = 1.0 if camera else np.clip(0.25 * extent, 1.0, 3.0)
+    poses = _sensor_poses(scene, scanner.field_of_view, num_views, reach, rng)
+    return [View(scanner.scan(scene, pose[:3, 3], pose[:3, :3], rng), pose) for pose in poses]
+
+
+def _sensor_poses(
+    scene: Scene, field_of_view: float, num_views: int, reach: float, rng: np.random.Generator
+) -> list[np.ndarray]:
+    low, high = scene.sensor_region
+    middle, yaw = rng.uniform(low, high), rng.uniform(-np.pi, np.pi)
+    poses: list[np.ndarray] = []
+    for _ in range(10 * num_views):
+        offset = rng.uniform(-reach / 2, reach / 2, 3) * (1.0, 1.0, 0.2)
+        position = np.clip(middle + offset, low, high)
+        if scene.solids.contain(position[None], margin=0.25).any():
+            continue
+        pose = np.eye(4)
+        narrow = field_of_view < 2 * np.pi
+        spread = 0.35 * field_of_view if narrow else np.pi
+        turn = yaw + rng.uniform(-spread, spread)
+        cos, sin = np.cos(turn), np.sin(turn)
+        heading = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        pose[:3, :3] = heading @ about_vertical(rng, 0.0, np.radians(20.0))
+        pose[:3, 3] = position
+        poses.append(pose)
+        if len(poses) == num_views:
+            return poses
+    return []
+
+
+def _at_most(points: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    return points if len(points) <= count else points[np.sort(rng.choice(len(points), count, replace=False))]

@@ -1,0 +1,1 @@
+"""The demo: the node on a recorded bag, a table and a picture."""

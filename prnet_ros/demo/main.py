@@ -1,0 +1,226 @@
+"""prnet_demo: the real node, a bag played into it over DDS, and what came out, as a table and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.io.bag_poses import Poses, ground_truth, root_frame, static_transform, static_transforms
+from prnet_core.io.bags import Bag, BagError, open_bag
+from prnet_ros.demo.process import DemoError, Process
+from prnet_ros.demo.report import Heard, compare_with_truth, table
+
+if TYPE_CHECKING:
+    from prnet_ros.demo.listener import Listener
+
+SAMPLE = Path(__file__).resolve().parents[2] / "test" / "data" / "lidar_walk"
+ODOM_FRAME = "odom"
+START_TIMEOUT = 90.0
+SUBSCRIBER_TIMEOUT = 30.0
+ANSWER_TIMEOUT = 10.0
+DRAIN_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the demo needs to know of a bag.
+
+    base_frame: the frame whose motion the node is asked for: the robot's base where the bag tells of one, else the
+    sensor's own. T_base_sensor: (4, 4).
+    """
+
+    path: Path
+    topic: str
+    num_scans: int
+    sensor_frame: str
+    base_frame: str
+    T_base_sensor: np.ndarray
+    truth: Poses | None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of prnet_demo; 1 with a message when the node died or no TF came."""
+    arguments = _parse(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        run(arguments.bag, arguments.topic, arguments.rate, arguments.output, arguments.domain_id)
+    except (BagError, DemoError, FileNotFoundError, ImportError) as error:
+        print(f"prnet_demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def run(bag_path: Path, topic: str | None, rate: float, output: Path, domain_id: int) -> None:
+    """Play the bag into a node of its own, print the table, write the picture, the trajectory and the node's log.
+
+    Raises:
+        BagError: the bag cannot be read, or has no such PointCloud2 topic.
+        DemoError: the node or the replay failed, or no pose came on /tf.
+    """
+    with open_bag(bag_path) as bag:
+        recording = _inspect(bag, topic)
+        output.mkdir(parents=True, exist_ok=True)
+        stem = output / (bag_path.stem or bag_path.resolve().stem)
+        _isolate(domain_id)
+        print(
+            f"{bag_path}: {recording.num_scans} scans on {recording.topic}, "
+            f"motion of {recording.base_frame} in {ODOM_FRAME}, ROS_DOMAIN_ID {os.environ['ROS_DOMAIN_ID']}",
+            flush=True,
+        )
+        heard = _play(bag, recording, rate, Path(f"{stem}.node.log"))
+        _report(bag, recording, heard, stem)
+
+
+def _inspect(bag: Bag, topic: str | None) -> Recording:
+    topic = bag.point_cloud_topic(topic)
+    first = next(bag.scans(topic), None)
+    if first is None:
+        raise DemoError(f"{bag.path}: no readable scan on {topic}")
+    statics = static_transforms(bag)
+    base_frame = root_frame(statics, first.frame_id)
+    return Recording(
+        path=bag.path,
+        topic=topic,
+        num_scans=bag.topics[topic].count,
+        sensor_frame=first.frame_id,
+        base_frame=base_frame,
+        T_base_sensor=static_transform(statics, base_frame, first.frame_id),
+        truth=ground_truth(bag, base_frame),
+    )
+
+
+def _play(bag: Bag, recording: Recording, rate: float, log: Path) -> Heard:
+    """Start the node and the replay, listen until all is done."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    from prnet_ros.demo.listener import Listener
+
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
+    try:
+        with Process("node", "prnet_ros.node.main", _node_arguments(recording), log) as node:
+            if not _wait(listener.is_matched, START_TIMEOUT, node):
+                raise node.failure(f"did not come up within {START_TIMEOUT:g} s")
+            seconds = _replay(bag, recording, rate, listener, node)
+            _wait(listener.is_settled, DRAIN_TIMEOUT, node)
+            message, values = listener.diagnostics()
+            if listener.num_poses == 0:
+                raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
+            exit_code = node.stop()
+        if exit_code != 0:
+            raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
+        return Heard(listener.trajectory(), listener.num_odometry, values, seconds)
+    finally:
+        listener.close()
+        rclpy.try_shutdown()
+
+
+def _replay(bag: Bag, recording: Recording, rate: float, listener: Listener, node: Process) -> float:
+    """Play the bag as fast as it was recorded, or as the node can follow; the seconds that this took.
+
+    Real sensors do not wait, and the node then drops scans. Here each scan waits for the answer to the one before,
+    so that a slow machine takes longer but shows the same.
+    """
+    from prnet_ros.replay import NoSubscriberError, Replay, ReplayOptions
+
+    num_unanswered = 0
+
+    def hold(num_published: int) -> None:
+        nonlocal num_unanswered
+        if not _wait(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
+            num_unanswered = num_published - listener.num_answered()
+
+    options = ReplayOptions(recording.topic, to="points", rate=rate, wait=SUBSCRIBER_TIMEOUT)
+    started = time.monotonic()
+    try:
+        num_scans = Replay(listener.node, bag, options, hold).run()
+    except NoSubscriberError as error:
+        raise node.failure(str(error)) from error
+    hold(num_scans)
+    return time.monotonic() - started
+
+
+def _wait(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
+    """Whether it is reached within `timeout` seconds. Raises DemoError when the node ends meanwhile."""
+    deadline = time.monotonic() + timeout
+    while not is_reached():
+        node.check_running()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _node_arguments(recording: Recording) -> list[str]:
+    parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
+    assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
+    return ["--ros-args", *assignments]
+
+
+def _report(bag: Bag, recording: Recording, heard: Heard, stem: Path) -> None:
+    from prnet_core.io.trajectories import Trajectory, write_tum
+    from prnet_ros.demo.picture import View, align_scans, draw
+
+    comparison = compare_with_truth(heard.trajectory, recording.truth)
+    print(table(recording.num_scans, heard, comparison))
+    write_tum(f"{stem}.tum", heard.trajectory)
+    trajectory, frame, view = heard.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
+    if comparison is not None:
+        trajectory = Trajectory(trajectory.stamps, comparison.T_truth_odom @ trajectory.poses)
+        frame, view = recording.truth.parent, View.from_above(recording.truth.parent)
+    aligned = align_scans(bag.scans(recording.topic), trajectory, recording.T_base_sensor, view)
+    title = f"{recording.path.name}: {len(trajectory)} of {recording.num_scans} scans aligned, in the frame {frame}"
+    draw(Path(f"{stem}.png"), title, aligned, trajectory, comparison, view)
+    print(f"picture:    {stem}.png\ntrajectory: {stem}.tum\nnode's log: {stem}.node.log")
+
+
+def _isolate(domain_id: int) -> None:
+    """A domain of its own on this machine: no robot nearby is disturbed, and none disturbs."""
+    os.environ["ROS_DOMAIN_ID"] = str(domain_id)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+
+
+def _parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="prnet_demo",
+        description="Play a bag into the node over DDS and show what comes out: a table and a picture.",
+    )
+    has_sample = SAMPLE.exists()  # in the source tree only
+    parser.add_argument(
+        "bag",
+        nargs="?" if has_sample else None,
+        type=Path,
+        default=SAMPLE,
+        help="ROS 2 or ROS 1 bag" + (" (default: the sample)" if has_sample else ""),
+    )
+    parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
+    parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
+    parser.add_argument(
+        "--domain-id",
+        type=int,
+        default=1 + os.getpid() % 100,
+        help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("demo_output"),
+        help="folder for what is written (default: %(default)s)",
+    )
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

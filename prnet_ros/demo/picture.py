@@ -1,0 +1,166 @@
+"""The picture of a demo run: the aligned clouds from above with the trajectory in them, and the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from prnet_core.geometry import se3
+from prnet_core.io.bags import Scan
+from prnet_core.io.trajectories import Trajectory
+from prnet_core.odometry.deskew import deskew
+from prnet_ros.demo.report import TruthComparison
+
+MAX_POINTS = 250_000
+SLAB, SLAB_OF_RANGE = 0.9, 0.1
+"""What is further above or below the sensor, in metres or as a share of its range, is left out: floor and ceiling
+would hide what stands between them."""
+TIME_COLOURS = "viridis"
+TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
+
+
+@dataclass(frozen=True)
+class View:
+    """The axes of the frame drawn in that lie to the right, up and towards the reader."""
+
+    right: int
+    up: int
+    towards: int
+
+    @classmethod
+    def from_above(cls, frame: str) -> View:
+        """From above: z is up, or, where the frame is that of a camera's optics, -y is (REP 103)."""
+        return cls(0, 2, 1) if frame.endswith("optical_frame") else cls(0, 1, 2)
+
+
+@dataclass(frozen=True)
+class AlignedPoints:
+    """Points of many scans in one frame. points: (N, 3). times: (N,) seconds since the first scan."""
+
+    points: np.ndarray
+    times: np.ndarray
+
+
+def align_scans(
+    scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, view: View
+) -> AlignedPoints:
+    """Put each scan that has a pose where the pose says it is; downsampled to about MAX_POINTS, and to a slab.
+
+    trajectory: poses of the base in the frame to draw in.
+    """
+    pose_at = {round(stamp * 1e6): index for index, stamp in enumerate(trajectory.stamps)}
+    per_scan = MAX_POINTS // max(len(trajectory), 1)
+    points, times = [np.empty((0, 3))], [np.empty(0)]
+    for scan in scans:
+        index = pose_at.get(round(scan.stamp * 1e6))
+        if index is None:
+            continue
+        T_drawn_sensor = trajectory.poses[index] @ T_base_sensor
+        placed = se3.apply(T_drawn_sensor, _undistorted(scan, trajectory, index, T_base_sensor))
+        height = placed[:, view.towards] - T_drawn_sensor[view.towards, 3]
+        reach = np.percentile(np.linalg.norm(scan.cloud.points, axis=1), 90)
+        placed = placed[np.abs(height) < max(SLAB, SLAB_OF_RANGE * reach)]
+        placed = placed[:: max(1, len(placed) // per_scan)]
+        points.append(placed)
+        times.append(np.full(len(placed), scan.stamp - trajectory.stamps[0]))
+    return AlignedPoints(np.concatenate(points), np.concatenate(times))
+
+
+def _undistorted(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: np.ndarray) -> np.ndarray:
+    """The points (N, 3) as the sensor would have seen them at the stamp, by the trajectory itself."""
+    if scan.cloud.times is None or len(trajectory) < 2:
+        return scan.cloud.points
+    first = min(index, len(trajectory) - 2)
+    before, after = (trajectory.poses[i] @ T_base_sensor for i in (first, first + 1))
+    twist = se3.log(se3.invert(before) @ after) / (trajectory.stamps[first + 1] - trajectory.stamps[first])
+    return deskew(scan.cloud.points, scan.cloud.times, twist)
+
+
+def draw(
+    path: Path, title: str, aligned: AlignedPoints, trajectory: Trajectory, comparison: TruthComparison | None,
+    view: View,
+) -> None:  # fmt: skip
+    """Write the PNG: trajectory, truth and points in one frame."""
+    has_errors = comparison is not None
+    figure = plt.figure(figsize=(15.0, 8.0) if has_errors else (10.0, 8.0), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=[2.4, 1.0]) if has_errors else figure.add_gridspec(1, 1)
+    _draw_map(figure, figure.add_subplot(grid[:, 0]), aligned, trajectory, comparison, view)
+    if comparison is not None:
+        _draw_paths(figure.add_subplot(grid[0, 1]), comparison, view)
+        _draw_errors(figure.add_subplot(grid[1, 1]), comparison)
+    figure.suptitle(title, fontsize=14)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_map(
+    figure: Figure, axes: Axes, aligned: AlignedPoints, trajectory: Trajectory, comparison: TruthComparison | None,
+    view: View,
+) -> None:  # fmt: skip
+    right, up = view.right, view.up
+    order = np.random.default_rng(0).permutation(len(aligned.points))
+    dots = axes.scatter(
+        aligned.points[order, right], aligned.points[order, up], c=aligned.times[order],
+        s=1.2, linewidths=0, alpha=0.6, cmap=TIME_COLOURS, rasterized=True,
+    )  # fmt: skip
+    if comparison is not None:
+        truth = comparison.truth[:, :3, 3]
+        axes.plot(truth[:, right], truth[:, up], color=TRUTH_COLOUR, lw=3.5, label="truth")
+    path = trajectory.poses[:, :3, 3]
+    axes.plot(path[:, right], path[:, up], color=ESTIMATE_COLOUR, lw=1.5, label="from /tf")
+    axes.plot(*path[0, [right, up]], "o", color=ESTIMATE_COLOUR, ms=8, mec="white", label="start")
+    seen = np.concatenate([aligned.points, path])[:, [right, up]]
+    (left, bottom), (far, top) = np.percentile(seen, [0.5, 99.5], axis=0) + np.array([[-0.5], [0.5]])
+    axes.set_xlim(min(left, path[:, right].min() - 0.5), max(far, path[:, right].max() + 0.5))
+    axes.set_ylim(min(bottom, path[:, up].min() - 0.5), max(top, path[:, up].max() + 0.5))
+    axes.set_aspect("equal")
+    axes.set_xlabel(f"{'xyz'[right]} (m)")
+    axes.set_ylabel(f"{'xyz'[up]} (m)")
+    axes.set_title("Aligned scans, from above")
+    axes.legend(loc="upper right")
+    bar = figure.colorbar(dots, ax=axes, shrink=0.6, pad=0.01, label="time of the scan (s)")
+    bar.solids.set_alpha(1.0)
+
+
+def _draw_paths(axes: Axes, comparison: TruthComparison, view: View) -> None:
+    for poses, colour, width, name in (
+        (comparison.truth, TRUTH_COLOUR, 3.0, "truth"),
+        (comparison.estimate, ESTIMATE_COLOUR, 1.5, "from /tf"),
+    ):
+        positions = poses[:, :3, 3][:, [view.right, view.up]]
+        axes.plot(positions[:, 0], positions[:, 1], ".-", color=colour, lw=width, ms=3, label=name)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_title(f"Trajectory: ATE {100 * comparison.ate:.1f} cm over {comparison.path_length:.1f} m")
+    axes.set_xlabel(f"{'xyz'[view.right]} (m)")
+    axes.set_ylabel(f"{'xyz'[view.up]} (m)")
+    axes.grid(alpha=0.3)
+    axes.legend()
+
+
+def _draw_errors(axes: Axes, comparison: TruthComparison) -> None:
+    turned = _rotation_errors_deg(comparison)
+    axes.plot(100.0 * comparison.position_errors, color=ESTIMATE_COLOUR, label="position (cm)")
+    axes.set_ylabel("position (cm)", color=ESTIMATE_COLOUR)
+    axes.set_xlabel("scan")
+    axes.set_title("Error since the start")
+    axes.grid(alpha=0.3)
+    axes.set_ylim(bottom=0.0)
+    other = axes.twinx()
+    other.plot(turned, color="#1f5fbf")
+    other.set_ylabel("rotation (deg)", color="#1f5fbf")
+    other.set_ylim(bottom=0.0)
+
+
+def _rotation_errors_deg(comparison: TruthComparison) -> np.ndarray:
+    """(N,) angles between estimated and true orientation, degrees."""
+    relative = np.swapaxes(comparison.truth[:, :3, :3], 1, 2) @ comparison.estimate[:, :3, :3]
+    return np.array([np.rad2deg(se3.rotation_angle(rotation)) for rotation in relative])

@@ -1,0 +1,127 @@
+"""The numbers of a demo run, and the table that shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry.se3 import invert
+from prnet_core.io.bag_poses import Poses
+from prnet_core.io.trajectories import Trajectory
+from prnet_core.odometry.metrics import (
+    RelativePoseError,
+    absolute_trajectory_error,
+    match_stamps,
+    relative_pose_error,
+)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came out of the node.
+
+    trajectory: the poses on /tf. num_odometry: how many messages there were on odometry. values: of the node's last
+    diagnostics. replay_time: seconds that the replay took.
+    """
+
+    trajectory: Trajectory
+    num_odometry: int
+    values: dict[str, str]
+    replay_time: float
+
+
+@dataclass(frozen=True)
+class TruthComparison:
+    """An estimated trajectory against the truth, at the stamps both have.
+
+    T_truth_odom: (4, 4), takes the odometry frame into the truth's, so that both start at one pose.
+    estimate, truth: (N, 4, 4) in the truth's frame.
+    ate: metres, rms after the best rigid alignment. end_drift: metres at the last pose, without alignment.
+    path_length: metres of the true path. rpe: from each pose to the next.
+    """
+
+    T_truth_odom: np.ndarray
+    estimate: np.ndarray
+    truth: np.ndarray
+    ate: float
+    end_drift: float
+    path_length: float
+    rpe: RelativePoseError
+
+    @property
+    def position_errors(self) -> np.ndarray:
+        """(N,) metres between the two, from one start."""
+        return np.linalg.norm(self.estimate[:, :3, 3] - self.truth[:, :3, 3], axis=1)
+
+
+def compare_with_truth(estimate: Trajectory, truth: Poses | None) -> TruthComparison | None:
+    """None without a truth, or when fewer than two poses have one."""
+    if truth is None:
+        return None
+    poses, true_poses = match_stamps(estimate, Trajectory(truth.stamps, truth.T_parent_frame))
+    if len(poses) < 2:
+        return None
+    T_truth_odom = true_poses[0] @ invert(poses[0])
+    poses = T_truth_odom @ poses
+    return TruthComparison(
+        T_truth_odom=T_truth_odom,
+        estimate=poses,
+        truth=true_poses,
+        ate=absolute_trajectory_error(poses, true_poses),
+        end_drift=float(np.linalg.norm(poses[-1, :3, 3] - true_poses[-1, :3, 3])),
+        path_length=path_length(true_poses),
+        rpe=relative_pose_error(poses, true_poses),
+    )
+
+
+def path_length(poses: np.ndarray) -> float:
+    """Metres from the first to the last of the poses (N, 4, 4), along them."""
+    return float(np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).sum())
+
+
+def table(num_scans: int, heard: Heard, comparison: TruthComparison | None) -> str:
+    """The table for people."""
+    values = heard.values
+    rows = [
+        ("scans in the bag", f"{num_scans}"),
+        ("scans in", values.get("received", "?")),
+        ("registered", _registered(values)),
+        ("rejected", values.get("rejected", "?")),
+        ("dropped for newer ones", values.get("dropped", "?")),
+        ("poses on /tf", f"{len(heard.trajectory)}"),
+        ("messages on odometry", f"{heard.num_odometry}"),
+        ("replayed in", f"{heard.replay_time:.1f} s"),
+        ("latency, median", f"{values.get('latency_median_ms', '?')} ms"),
+        ("latency, 95th percentile", f"{values.get('latency_p95_ms', '?')} ms"),
+    ]
+    if comparison is None:
+        rows.append(("trajectory error", "the bag has no truth for these scans"))
+    else:
+        rows += _error_rows(comparison)
+    width = max(len(name) for name, _ in rows)
+    rule = "-" * (width + 34)
+    return "\n".join([rule, *(f"{name:<{width}}  {value}" for name, value in rows), rule])
+
+
+def _registered(values: dict[str, str]) -> str:
+    parts = [
+        f"{values[name]} {name}" for name in ("first", "accepted", "weak") if values.get(name, "0") != "0"
+    ]
+    return f"{values.get('registered', '?')}  ({', '.join(parts)})"
+
+
+def _error_rows(comparison: TruthComparison) -> list[tuple[str, str]]:
+    rpe = comparison.rpe
+    share = (
+        100.0 * comparison.end_drift / comparison.path_length
+        if comparison.path_length > 0.0
+        else float("nan")
+    )
+    return [
+        ("path, by the truth", f"{comparison.path_length:.2f} m, {len(comparison.truth)} poses"),
+        ("ATE (rms)", f"{comparison.ate:.4f} m"),
+        ("drift at the end", f"{comparison.end_drift:.4f} m = {share:.2f} % of the path"),
+        ("RPE scan to scan, rms", f"{rpe.translation_rmse:.4f} m, {rpe.rotation_rmse_deg:.3f} deg"),
+        ("RPE scan to scan, largest", f"{rpe.translation_max:.4f} m, {rpe.rotation_max_deg:.3f} deg"),
+    ]

@@ -1,0 +1,106 @@
+"""The executable `prnet_node`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import traceback
+
+_SHUTDOWN_TIMEOUT = 3.0  # s, for a scan in work; `ros2 launch` loses patience after 5
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have, 2 for
+    arguments that are none.
+
+    rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
+    a signal only wakes this thread, which then stops one part after the other.
+    """
+    _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
+    # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's and scipy's own threads; num_threads binds the rest
+    import rclpy
+    from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+    from rclpy.executors import MultiThreadedExecutor
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import remove_ros_args
+
+    from prnet_ros.node.parameters import ParameterError
+
+    try:
+        _check_arguments(remove_ros_args(sys.argv if args is None else args)[1:])
+        from prnet_ros.node.node import PRNetNode
+
+        wait_for_signal = _catch_signals()
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+        node = PRNetNode()
+    except (ParameterError, RCLError, UnknownROSArgsError) as error:
+        kind = "unknown ROS arguments " if isinstance(error, UnknownROSArgsError) else ""
+        print(f"prnet_node: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+        rclpy.try_shutdown()
+        return 1
+    executor = MultiThreadedExecutor(num_threads=4)  # one may wait for a fine-tuning run
+    executor.add_node(node)
+    is_stopping = threading.Event()
+    spinner = threading.Thread(target=_spin, args=(executor, node, is_stopping), name="prnet_spin", daemon=True)
+    spinner.start()
+    wait_for_signal()
+
+    is_stopping.set()
+    if not node.close(_SHUTDOWN_TIMEOUT):
+        os._exit(0)  # a thread inside PyTorch cannot be ended, and must not outlive the libraries it is in
+    executor.shutdown()
+    spinner.join()
+    node.destroy_node()
+    rclpy.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # everything is closed; Python's own way out would spend a second on taking PyTorch down
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """Answer --help, and end with 2 for other arguments than ROS's, which are not among these."""
+    parser = argparse.ArgumentParser(
+        prog="prnet_node",
+        description="Registers consecutive scans of `points` (sensor_msgs/PointCloud2) and publishes TF and odometry.",
+        usage="prnet_node --ros-args -r points:=/lidar/points -p base_frame:=base_link --params-file FILE",
+        epilog="config/prnet.yaml explains every parameter.",
+    )
+    parser.parse_args(arguments)
+
+
+def _spin(executor, node, is_stopping: threading.Event) -> None:
+    """Serve callbacks until told to stop; an exception of one of them ends nothing."""
+    while not is_stopping.is_set():
+        try:
+            executor.spin()
+        except Exception:  # noqa: BLE001
+            if not is_stopping.wait(0.1):
+                node.get_logger().error(f"a callback failed:\n{traceback.format_exc()}")
+
+
+def _catch_signals():
+    """From now on SIGINT and SIGTERM do nothing but end the wait of the function that is returned."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    _on_signals(lambda *_: None)
+
+    def wait() -> None:
+        while os.read(reader, 1)[0] not in (signal.SIGINT, signal.SIGTERM):
+            pass
+
+    return wait
+
+
+def _on_signals(handler) -> None:
+    signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGTERM, handler)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""From a motion of the base to the messages that tell it."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseWithCovariance, TransformStamped, Twist, TwistWithCovariance, Vector3
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import PointCloud2, PointField
+from std_msgs.msg import Header
+
+from prnet_core.geometry import se3
+from prnet_core.odometry.extrinsics import BaseMotion
+from prnet_core.registration.result import UNKNOWN_VARIANCE
+from prnet_ros.node.frames import pose_message, transform_message
+
+_SMALLEST_VARIANCE = 1e-9
+
+
+def odometry_message(motion: BaseMotion, stamp: Time, odom_frame: str, base_frame: str) -> Odometry:
+    """Pose in `odom_frame`, twist in `base_frame`, which is the child frame (REP 105)."""
+    vx, vy, vz, wx, wy, wz = motion.twist.tolist()
+    return Odometry(
+        header=Header(stamp=stamp, frame_id=odom_frame),
+        child_frame_id=base_frame,
+        pose=PoseWithCovariance(
+            pose=pose_message(motion.T_odom_base), covariance=usable_covariance(motion.covariance).ravel()
+        ),
+        twist=TwistWithCovariance(
+            twist=Twist(linear=Vector3(x=vx, y=vy, z=vz), angular=Vector3(x=wx, y=wy, z=wz)),
+            covariance=usable_covariance(motion.twist_covariance).ravel(),
+        ),
+    )
+
+
+def tf_message(
+    T_odom_base: np.ndarray, stamp: Time, odom_frame: str, base_frame: str, invert: bool
+) -> TransformStamped:
+    """`odom_frame` -> `base_frame`; inverted, `base_frame` is the parent, for trees where the base has one already."""
+    parent, child, matrix = odom_frame, base_frame, T_odom_base
+    if invert:
+        parent, child, matrix = base_frame, odom_frame, se3.invert(T_odom_base)
+    return TransformStamped(
+        header=Header(stamp=stamp, frame_id=parent), child_frame_id=child, transform=transform_message(matrix)
+    )
+
+
+def cloud_message(points: np.ndarray, stamp: Time, frame_id: str) -> PointCloud2:
+    """PointCloud2 with float32 x, y, z of points (N, 3)."""
+    fields = [
+        PointField(name=name, offset=4 * axis, datatype=PointField.FLOAT32, count=1)
+        for axis, name in enumerate("xyz")
+    ]
+    cloud = PointCloud2(
+        header=Header(stamp=stamp, frame_id=frame_id), height=1, width=len(points), fields=fields,
+        is_bigendian=sys.byteorder == "big", point_step=12, row_step=12 * len(points), is_dense=True,
+    )
+    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
+    cloud.data = np.ascontiguousarray(points, dtype=np.float32).tobytes()
+    return cloud
+
+
+def usable_covariance(covariance: np.ndarray) -> np.ndarray:
+    """A (6, 6) covariance that filters can take: symmetric, finite, variances within 1e-9 to 1e6.
+
+    One with numbers that are not finite, or as good as that, becomes UNKNOWN_VARIANCE on the diagonal. Rows and
+    columns whose variance is out of bounds are scaled, which keeps the correlations; none is beyond 1.
+    """
+    covariance = np.asarray(covariance, dtype=np.float64)
+    if not (np.abs(covariance) < 1e100).all():
+        return np.eye(6) * UNKNOWN_VARIANCE
+    covariance = (covariance + covariance.T) / 2
+    variances = np.diag(covariance)
+    wanted = np.clip(variances, _SMALLEST_VARIANCE, UNKNOWN_VARIANCE)
+    scale = np.sqrt(np.divide(wanted, variances, out=np.zeros(6), where=variances > 1e-30))
+    largest = np.sqrt(np.outer(wanted, wanted))
+    covariance = np.clip(covariance * np.outer(scale, scale), -largest, largest)
+    np.fill_diagonal(covariance, wanted)
+    return covariance

@@ -1,0 +1,64 @@
+"""Hands scans from the subscriber to the worker; the newest wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from builtin_interfaces.msg import Time
+
+from prnet_core.io.pointcloud2 import Cloud
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A scan on its way to the worker. received: seconds of the steady clock."""
+
+    cloud: Cloud
+    stamp: Time
+    frame_id: str
+    received: float
+
+
+class ScanSlot:
+    """Room for one scan: a newer one replaces one that still waits. For any number of threads."""
+
+    def __init__(self) -> None:
+        self._ready = threading.Condition()
+        self._scan: Scan | None = None
+        self._is_woken = False
+
+    def put(self, scan: Scan) -> bool:
+        """Leave a scan; True when an older one that nobody took was dropped for it."""
+        with self._ready:
+            dropped = self._scan is not None
+            self._scan = scan
+            self._ready.notify()
+        return dropped
+
+    def take(self, timeout: float) -> Scan | None:
+        """The waiting scan; None after `timeout` seconds of the steady clock, or when woken."""
+        with self._ready:
+            self._ready.wait_for(lambda: self._scan is not None or self._is_woken, timeout)
+            scan, self._scan, self._is_woken = self._scan, None, False
+        return scan
+
+    def discard(self, is_unwanted: Callable[[Scan], bool]) -> bool:
+        """Forget the scan that waits if it is unwanted; True then."""
+        with self._ready:
+            discarded = self._scan is not None and is_unwanted(self._scan)
+            if discarded:
+                self._scan = None
+        return discarded
+
+    def wake(self) -> None:
+        """Make `take` return now."""
+        with self._ready:
+            self._is_woken = True
+            self._ready.notify()
+
+
+def seconds(stamp: Time) -> float:
+    """A stamp in seconds."""
+    return stamp.sec + stamp.nanosec * 1e-9
