@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from ..data.object_pairs import ObjectPairConfig
+from ..pairs.object_pairs import ObjectPairConfig
 from ..model import PRNetConfig
 from .methods import training_method
 

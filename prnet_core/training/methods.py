@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..data.pairs import PairBatch
+from ..pairs.pair_batch import PairBatch
 from ..model import PRNet, PRNetConfig, load_network, prnet_loss, save_network
 
 

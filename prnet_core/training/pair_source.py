@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from ..data.modelnet import split_categories
-from ..data.object_pairs import join, object_pair_batch
-from ..data.pairs import PairBatch, stack_pairs
-from ..data.scan_pairs import ScanPairSource, draw_scan_pair
-from ..data.shapes import ShapeSet, load_shapes
+from ..shapes.modelnet import split_categories
+from ..pairs.object_pairs import join, object_pair_batch
+from ..pairs.pair_batch import PairBatch, stack_pairs
+from ..pairs.scan_pairs import ScanPairSource, draw_scan_pair
+from ..shapes.shape_sets import ShapeSet, load_shapes
 from ..model.processes import num_processes, process_rank
 from .config import TrainingConfig
 
@@ -109,8 +109,8 @@ def _scan_sources(
     """For training and for validation, which has objects of its own."""
     if not config.scan_views or not config.scan_share:
         return None, None
-    from ..data.object_views import ObjectViews
-    from ..data.scan_views import ScanViews
+    from ..simulation.object_views import ObjectViews
+    from ..simulation.scan_views import ScanViews
 
     views = ScanViews.load(config.scan_views)
     return ScanPairSource(views, ObjectViews(training.points)), ScanPairSource(views, ObjectViews(held_out.points))

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..data.pairs import PairBatch
+from ..pairs.pair_batch import PairBatch
 from ..model.processes import process_rank
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import TrainingConfig

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..data.pairs import PairBatch
+from ..pairs.pair_batch import PairBatch
 from ..geometry import procrustes
 from ..model.dgcnn import DGCNN
 from ..model.losses import motion_loss

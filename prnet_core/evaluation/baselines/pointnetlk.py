@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..data.pairs import PairBatch
+from ..pairs.pair_batch import PairBatch
 from ..geometry import invert, transform_points
 from ..model.prnet import check_clouds
 from ..model.weights import load_weights, save_network
