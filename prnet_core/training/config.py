@@ -4,8 +4,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from ..pairs.object_pairs import ObjectPairConfig
 from ..model import PRNetConfig
+from ..model.config import check_choices
+from ..pairs.object_pairs import ObjectPairConfig
 from .methods import training_method
 
 
@@ -33,7 +34,8 @@ class TrainingConfig:
 
     steps: int = 100_000
     max_minutes: float | None = None
-    """The schedule ends at `steps` or here, whichever is nearer at the moment."""
+    """The schedule ends at `steps` or here, whichever is nearer at the moment. A schedule by minutes is not repeatable:
+    a resumed run equals an uninterrupted one only when it is None."""
     batch_size: int = 16
     """Of all processes together."""
     num_passes: int = 1
@@ -56,9 +58,7 @@ class TrainingConfig:
     validation_pairs: int = 32
 
     def __post_init__(self) -> None:
-        for name, choices in (("optimiser", ("adamw", "adam")), ("schedule", ("cosine", "steps"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
+        check_choices(self)
         if self.batch_size < 1 or self.steps < 1:
             raise ValueError("batch_size and steps must be at least 1")
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..pairs.pair_batch import PairBatch
 from ..model import PRNet, PRNetConfig, load_network, prnet_loss, save_network
+from ..pairs.pair_batch import PairBatch
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ def _prnet() -> TrainingMethod:
 
 
 def _dcp() -> TrainingMethod:
-    from ..baselines import dcp
+    from prnet_core.evaluation.baselines import dcp
 
     return TrainingMethod(dcp.DCPConfig.from_dict, dcp.DCP, dcp.dcp_objective, dcp.save_dcp, dcp.load_dcp)
 
 
 def _pointnetlk() -> TrainingMethod:
-    from ..baselines import pointnetlk as lk
+    from prnet_core.evaluation.baselines import pointnetlk as lk
 
     make_config, network = lk.PointNetLKConfig.from_dict, lk.PointNetLK
     return TrainingMethod(

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from ..shapes.modelnet import split_categories
+from ..model.processes import num_processes, process_rank
 from ..pairs.object_pairs import join, object_pair_batch
 from ..pairs.pair_batch import PairBatch, stack_pairs
 from ..pairs.scan_pairs import ScanPairSource, draw_scan_pair
+from ..shapes.modelnet import split_categories
 from ..shapes.shape_sets import ShapeSet, load_shapes
-from ..model.processes import num_processes, process_rank
 from .config import TrainingConfig
 
 

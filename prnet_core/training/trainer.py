@@ -1,6 +1,8 @@
 """The training loop: resumable at any kill, skipping what is not finite, keeping the best by validation."""
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -9,8 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..pairs.pair_batch import PairBatch
 from ..model.processes import process_rank
+from ..pairs.pair_batch import PairBatch
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import TrainingConfig
 from .group import agree, average_gradients, mean_terms
@@ -32,6 +34,22 @@ def denormals_flushed():
         yield
     finally:
         torch.set_flush_denormal(False)
+
+
+@contextmanager
+def interrupts_deferred():
+    """Ctrl-C takes effect at the end of the block: a training step is done whole or not at all."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if received:
+            signal.raise_signal(signal.SIGINT)
 
 
 class Trainer:
@@ -79,7 +97,8 @@ class Trainer:
         stop = False
         try:
             while self.share_done() < 1.0 and not stop:
-                terms = self.step()
+                with interrupts_deferred():
+                    terms = self.step()
                 progress.seconds, stop = agree([before + time.monotonic() - started, should_stop()], self.device)
                 if progress.step % LOG_EVERY == 0:
                     self._write({name: round(float(value), 5) for name, value in terms.items()})

@@ -4,12 +4,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from ..evaluation.protocol import Protocol, protocol_pair
+from ..geometry import geodesic_angle
 from ..pairs.normalise import normalise_pair
 from ..pairs.pair_batch import PairBatch, stack_pairs
 from ..pairs.scan_pairs import scan_pair_batch
 from ..shapes.shape_sets import ShapeSet
-from ..evaluation.protocol import Protocol, protocol_pair
-from ..geometry import geodesic_angle
 from .config import TrainingConfig
 from .pair_source import PairSource
 
