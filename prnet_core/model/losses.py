@@ -80,7 +80,8 @@ def prnet_loss(
     L_m is that of X to Y in the "printed" form, the mean of both directions in the "exact" one. The gradient of a
     pass does not reach the passes before it.
 
-    T_target_source: the true transform (B, 4, 4). Returns scalars: "total" and, undiscounted and summed over the passes, "motion", "cycle", "global_feature", "matching". Computed in float32 whatever the autocast.
+    T_target_source: the true transform (B, 4, 4). Returns scalars: "total" and, undiscounted and summed over the
+    passes, "motion", "cycle", "global_feature", "matching". Computed in float32 whatever the autocast.
     """
     with torch.autocast(T_target_source.device.type, enabled=False):
         return _sum_over_passes(output, T_target_source, config, matches)
