@@ -8,7 +8,6 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from prnet_core.evaluation.baselines.config import BaselineConfig
 from prnet_core.geometry import procrustes
 from prnet_core.model.dgcnn import DGCNN
 from prnet_core.model.losses import motion_loss
@@ -16,6 +15,8 @@ from prnet_core.model.prnet import check_clouds
 from prnet_core.model.transformer import Transformer
 from prnet_core.model.weights import load_weights, save_network
 from prnet_core.pairs.pair_batch import PairBatch
+
+from .config import BaselineConfig
 
 FORMAT = "dcp/1"
 
