@@ -1,9 +1,10 @@
-"""Closed rooms, corridors and tables, built of solids. Metres, z up, the floor at z = 0, the room's middle at the origin."""
+"""Closed rooms, corridors and tables, built of solids. Metres, z up; the origin is the middle of the floor."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from prnet_core.simulation.places import Place
 from prnet_core.simulation.scene_builder import SceneBuilder
 from prnet_core.simulation.solids import Solids
 
@@ -64,6 +65,14 @@ def table_top(rng: np.random.Generator) -> Solids:
     return scene.solids()
 
 
+def table_place(seed: int = 0) -> Place:
+    """A camera goes round a table at 0.5 m/s and looks at it from about 1 m."""
+    angles = np.arange(24) * 2 * np.pi / 24
+    path = np.stack([1.15 * np.cos(angles), 1.0 * np.sin(angles), 0.1 * np.sin(2 * angles)], axis=1)
+    solids = table_top(np.random.default_rng([seed, 26]))
+    return Place(f"table {seed}", solids, path, 0.5, sensor_height=1.25, camera_deg=(90.0, 25.0))
+
+
 def shell(scene: SceneBuilder, size: tuple[float, float], height: float) -> None:
     """Four whole walls, floor and ceiling of a room with inner `size`."""
     length, width = size
@@ -83,7 +92,7 @@ def furnish(
 ) -> None:
     """Furniture along the walls of a room with inner `size` about `centre` (its floor's middle).
 
-    A margin of 0.75 m along the walls holds it all. Within 0.9 m of `door` (x, y), relative to the centre, nothing stands.
+    All of it stands within 0.7 m of a wall and 0.9 m off `door` (x, y), which is relative to the centre.
     """
     rng = scene.rng
     length, width = size

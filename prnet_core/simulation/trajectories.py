@@ -15,7 +15,7 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Sway:
-    """Motion on top of the path: the body bobs, pitches and rolls at `frequency` Hz, so all six degrees of freedom move."""
+    """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move."""
 
     bob: float = 0.005
     angle_deg: float = 0.3
