@@ -24,22 +24,15 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
     return status, found if status == ACCEPTED else f"the clouds agree little: {found}"
 
 
-def is_verified(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when no further hypothesis needs to be tried."""
-    if quality.num_inliers < config.min_inliers:
-        return False
-    if quality.violation is None:
-        return overlap_score(quality) >= config.strong_score
-    return _by_free_space(quality, config) == ACCEPTED
-
-
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when an accepted transform near the guess needs no comparison with alternatives."""
+    """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return True
-    return (
-        quality.violation < config.max_violation_certain or quality.agreement > config.min_agreement_certain
+        return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
+    fits = (
+        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
     )
+    accepted = verify(quality, config)[0] == ACCEPTED
+    return accepted and (fits or quality.agreement > config.min_agreement_alone)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
