@@ -113,6 +113,8 @@ class Robot:
         with self._log_path.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
         self.wait_until(self._is_matched, "the node to match")
+        # On a busy machine Fast DDS loses what a best-effort reader is sent within a tenth of a second of the match.
+        self.wait_for_status(lambda values, message: True, "a second report")
 
     def _is_matched(self) -> bool:
         if self.process.poll() is not None:
