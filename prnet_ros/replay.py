@@ -1,7 +1,7 @@
 """prnet_replay: play a ROS 1 or ROS 2 bag into running nodes, without rosbag2.
 
-Publishes one PointCloud2 topic, /tf, /tf_static and, if asked, /clock. Messages go out as they were serialised
-when they were recorded.
+Publishes one PointCloud2 topic, /tf, /tf_static and, on request, /clock. Each message is published with the bytes
+that were recorded.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ TF, TF_STATIC = "/tf", "/tf_static"
 CLOCK_PERIOD = 0.01
 ACKNOWLEDGE_TIMEOUT = 5.0
 SETTLE_TIME = 0.5
-"""Seconds from this side's match to the first cloud: a best-effort subscriber has to match on its own side too."""
+"""Seconds between the match on this side and the first cloud: a best-effort subscriber has to match on its side too."""
+NODE = "prnet"
+"""Name of the node that the replay waits for by default."""
 
 
 class NoSubscriberError(RuntimeError):
-    """Nobody subscribed to the cloud in time."""
+    """The awaited node or number of nodes did not subscribe to the clouds in time."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,10 @@ class ReplayOptions:
     rate: 2.0 plays twice as fast.
     loop: start again at the end, until stopped.
     clock: publish /clock, for nodes with use_sim_time.
-    wait: seconds to wait for a subscriber to the cloud; 0: do not wait.
+    wait: seconds to wait for the subscriber `wait_for`; 0: do not wait.
+    wait_for: the node that has to subscribe to the clouds before the first one is published: its full name
+    ("/robot1/prnet"), its name in any namespace ("prnet"), or a number of subscribers ("2"). Another subscriber, such
+    as RViz, does not start the replay.
     """
 
     topic: str | None = None
@@ -55,6 +60,7 @@ class ReplayOptions:
     loop: bool = False
     clock: bool = False
     wait: float = 30.0
+    wait_for: str = NODE
 
 
 class Replay:
@@ -65,12 +71,13 @@ class Replay:
     ) -> None:
         """Create the publishers.
 
-        hold: called with the number of clouds published so far before each further one, and returns when that may
-        go; everything after it is then later by the time that this took.
+        hold: called before each cloud with the number of clouds published so far; the cloud is published when it
+        returns, and everything after it is later by the time that this took.
 
         Raises:
             BagError: the bag has no such PointCloud2 topic; the text lists those that it has.
         """
+        self._node = node
         self._bag = bag
         self._options = options
         self._hold = hold
@@ -93,10 +100,10 @@ class Replay:
         return self._publishers[self._cloud_topic]
 
     def run(self) -> int:
-        """Wait for a subscriber, play, wait until everything has arrived; the number of clouds published.
+        """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
 
         Raises:
-            NoSubscriberError: none came within `wait` seconds.
+            NoSubscriberError: it did not come within `wait` seconds.
         """
         for message in self._statics:
             self._static_publisher.publish(message.cdr)
@@ -111,18 +118,18 @@ class Replay:
     def _play(self) -> None:
         for message in self._paced(self._bag.raw_messages(list(self._publishers))):
             if message.topic == self._cloud_topic:
-                self._wait_for_leave()
+                self._wait_for_hold()
                 self._num_clouds += 1
             self._publishers[message.topic].publish(message.cdr)
 
-    def _wait_for_leave(self) -> None:
+    def _wait_for_hold(self) -> None:
         if self._hold:
-            asked = time.monotonic()
+            began = time.monotonic()
             self._hold(self._num_clouds)
-            self._start += time.monotonic() - asked
+            self._start += time.monotonic() - began
 
     def _paced(self, messages: Iterator[BagMessage]) -> Iterator[BagMessage]:
-        """Each message when its time has come, on the steady clock."""
+        """Yield each message at its time, on the steady clock."""
         self._start = time.monotonic()
         bag_start_ns = None
         for message in messages:
@@ -141,18 +148,35 @@ class Replay:
             self._clock.publish(Clock(clock=Time(sec=sec, nanosec=nanosec)))
 
     def _wait_for_subscriber(self) -> None:
-        deadline = time.monotonic() + self._options.wait
-        while self._options.wait > 0.0 and self.cloud_publisher.get_subscription_count() == 0:
+        options, topic = self._options, self.cloud_publisher.topic_name
+        deadline = time.monotonic() + options.wait
+        while options.wait > 0.0 and not self._is_subscribed():
             if time.monotonic() > deadline:
+                is_number = options.wait_for.isdigit()
+                awaited = f"{options.wait_for} subscribers" if is_number else f"node {options.wait_for}"
+                present = ", ".join(self._subscribers()) or "nobody"
                 raise NoSubscriberError(
-                    f"no subscriber on {self.cloud_publisher.topic_name} within {self._options.wait:g} s "
-                    "(--wait 0 plays without one)"
+                    f"waited {options.wait:g} s on {topic} for {awaited}, subscribed: {present} "
+                    "(--wait-for names another node or a number of subscribers, --wait 0 plays without one)"
                 )
             time.sleep(0.02)
         time.sleep(SETTLE_TIME)
 
+    def _is_subscribed(self) -> bool:
+        wait_for, num_matched = self._options.wait_for, self.cloud_publisher.get_subscription_count()
+        if wait_for.isdigit():
+            return num_matched >= int(wait_for)
+        names = self._subscribers()
+        is_found = wait_for in names if "/" in wait_for else wait_for in [name.rsplit("/", 1)[1] for name in names]
+        return num_matched > 0 and is_found
+
+    def _subscribers(self) -> list[str]:
+        """Full names of the nodes that subscribe to the clouds."""
+        endpoints = self._node.get_subscriptions_info_by_topic(self.cloud_publisher.topic_name)
+        return sorted(f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in endpoints)
+
     def _static_messages(self) -> list[BagMessage]:
-        """All messages of /tf_static: they are published at once, whatever part of the bag they were recorded in."""
+        """All messages of /tf_static: they are published before the first cloud, wherever they were recorded."""
         return list(self._bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
 
     def _is_transforms(self, topic: str) -> bool:
@@ -210,10 +234,21 @@ def _parse(arguments: list[str]) -> tuple[str, ReplayOptions]:
     parser.add_argument("--clock", action="store_true", help="publish /clock, for nodes with use_sim_time")
     parser.add_argument(
         "--wait", type=float, default=defaults.wait, metavar="SECONDS",
-        help="how long to wait for a subscriber to the clouds; 0: do not wait (default: %(default)g)",
+        help="how long to wait for the subscriber of --wait-for; 0: do not wait (default: %(default)g)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wait-for", type=_subscriber, default=defaults.wait_for, metavar="NODE|N",
+        help="start when this node subscribes to the clouds: /robot1/prnet, or prnet in any namespace; or when N "
+        "nodes do (default: %(default)s)",
     )  # fmt: skip
     values = vars(parser.parse_args(arguments))
     return values.pop("bag"), ReplayOptions(**values)
+
+
+def _subscriber(text: str) -> str:
+    if text == "0" or not text.strip("/"):
+        raise argparse.ArgumentTypeError("must be the name of a node or a number of at least 1; --wait 0 does not wait")
+    return text
 
 
 def _positive(text: str) -> float:

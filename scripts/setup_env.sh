@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 TORCH="${TORCH:-2.13.0}"
 TORCH_CPU_INDEX="https://download.pytorch.org/whl/cpu"
-EXTRAS="bags,benchmark,svm,test,train,viz"
+EXTRAS="bags,benchmark,files,svm,test,train,viz"
 OURS=.venv/made_by_setup_env
 
 say() { echo "[env] $*" >&2; }
