@@ -23,6 +23,7 @@ EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
     "dev": ["ruff"],
+    "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14'"],
     "svm": ["scikit-learn"],
     "test": ["hypothesis", "pytest>=7.0", "pytest-timeout", "pytest-xdist", "pyyaml"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],

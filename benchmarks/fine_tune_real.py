@@ -79,7 +79,7 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
         for motion, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):
             motion = se3.make_transform(se3.nearest_rotation(motion[:3, :3]), motion[:3, 3])
             truth, estimate = scaling.to_unit(true_motion), scaling.to_metric(motion)
-            refined = search.refine([("network", estimate)]).motion
+            refined = search.refine([("network", estimate)])[0].transform
             answers.append(
                 Answer(
                     pair,

@@ -49,7 +49,8 @@ def test_every_ros_package_that_is_imported_is_declared(package):
         imported |= set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.MULTILINE))
         imported |= set(re.findall(r'package="(\w+)"', path.read_text()))
     others = {"ament_index_python", "launch", "rclpy", "rviz2"}
-    ros = {name for name in imported if name.endswith(("_msgs", "_srvs", "_interfaces", "_ros", "_py")) or name in others}
+    endings = ("_msgs", "_srvs", "_interfaces", "_ros", "_py")
+    ros = {name for name in imported if name.endswith(endings) or name in others}
     assert {names.get(name, name) for name in ros if name != "prnet_ros"} - declared == set()
 
 

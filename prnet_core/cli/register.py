@@ -75,7 +75,7 @@ def as_text(result: RegistrationResult) -> str:
     return "\n".join(
         [
             f"{result.status}: {result.reason}",
-            f"start {result.start}, inliers {100 * result.inlier_ratio:.0f} %, residual {result.residual:.4g}",
+            f"{result.hypothesis} hypothesis, inliers {100 * result.inlier_ratio:.0f} %, residual {result.residual:.3g}",
             f"overlap {overlap}",
             seconds,
             "T_target_source =",

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ..geometry import compose_euler, make_transform, transform_points
 from .normalise import UNIT_RADIUS_90
-from .pairs import PairBatch
+from .pair_batch import PairBatch
 
 
 @dataclass(frozen=True)

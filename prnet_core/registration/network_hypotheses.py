@@ -1,4 +1,4 @@
-"""Starts from the network: the pair downsampled, centred, scaled together to the unit sphere, and asked."""
+"""Hypotheses from the network: the pair downsampled, centred and scaled together to the unit sphere."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
 
-def network_motions(
+def network_transforms(
     network: PRNet,
     source: PreparedCloud,
     target: PreparedCloud,
     num_points: int,
     num_passes: int,
     seeds: range,
-    turns: tuple[np.ndarray, ...] = (np.eye(3),),
+    rotations: tuple[np.ndarray, ...] = (np.eye(3),),
 ) -> list[np.ndarray]:
-    """The network's motions (4, 4) in the pair's voxel units, one for each sample (seed) and turn.
+    """The network's transforms (4, 4) in the pair's voxel units, one for each sample (seed) and rotation.
 
-    turns: rotations (3, 3) of the source about its centre before it is shown, undone in the answer. All are
-    asked in one batch. Answers that are not finite are left out.
+    rotations: (3, 3) of the source about its centre before the network sees it, undone in the output. All run in one
+    batch. Outputs that are not finite are left out.
     """
     import torch
 
@@ -36,24 +36,24 @@ def network_motions(
             source.points, target.points, num_points, np.random.default_rng(seed)
         )
         unit_source, unit_target, scaling = normalise_pair(downsampled_source, downsampled_target)
-        for turn in turns:
-            sources.append(unit_source @ turn.T.astype(np.float32))
+        for rotation in rotations:
+            sources.append(unit_source @ rotation.T.astype(np.float32))
             targets.append(unit_target)
-            undo.append((scaling, se3.make_transform(turn, np.zeros(3))))
+            undo.append((scaling, se3.make_transform(rotation, np.zeros(3))))
     device = next(network.parameters()).device
-    answers = network.register(
+    outputs = network.register(
         torch.as_tensor(np.stack(sources), device=device),
         torch.as_tensor(np.stack(targets), device=device),
         num_passes,
     )
-    motions = []
-    for answer, (scaling, turn) in zip(answers.double().cpu().numpy(), undo, strict=True):
-        if np.isfinite(answer).all():
-            answer = se3.make_transform(se3.nearest_rotation(answer[:3, :3]), answer[:3, 3])
-            motions.append(scaling.to_metric(answer @ turn))
-    return motions
+    transforms = []
+    for output, (scaling, rotation) in zip(outputs.double().cpu().numpy(), undo, strict=True):
+        if np.isfinite(output).all():
+            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
+            transforms.append(scaling.to_metric(output @ rotation))
+    return transforms
 
 
-def turns_about_vertical(count: int) -> tuple[np.ndarray, ...]:
+def rotations_about_vertical(count: int) -> tuple[np.ndarray, ...]:
     """`count` rotations (3, 3) evenly about z, the first being the identity."""
     return tuple(se3.rotation_exp(np.array([0.0, 0.0, 2.0 * np.pi * i / count])) for i in range(count))

@@ -7,7 +7,7 @@ import torch
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet, PRNetConfig
 from prnet_core.registration import Registration
-from prnet_core.registration.network_starts import network_motions, turns_about_vertical
+from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_core.registration.registration import from_voxels
 
@@ -50,7 +50,7 @@ class Oracle(torch.nn.Module):
 def test_features_find_any_rotation_without_a_network(turned_pair):
     source, target, truth = turned_pair
     result = Registration(None).register(source, target)
-    assert result.start == "features"
+    assert result.hypothesis == "features"
     assert result.status == "accepted", result.reason
     error = se3.invert(truth) @ result.T_target_source
     assert np.degrees(se3.rotation_angle(error[:3, :3])) < 0.5
@@ -62,7 +62,7 @@ def test_the_network_is_asked_without_a_guess_and_its_start_wins(turned_pair):
     oracle = Oracle(truth[:3, :3])
     result = Registration(oracle).register(source, target)
     assert oracle.calls == 1
-    assert result.start == "network"
+    assert result.hypothesis == "network"
     assert "features" not in result.timings
 
 
@@ -71,7 +71,7 @@ def test_the_network_is_not_asked_when_the_guess_is_good(turned_pair):
     oracle = Oracle(np.eye(3))
     result = Registration(oracle).register(source, target, truth)
     assert oracle.calls == 0
-    assert result.start == "guess"
+    assert result.hypothesis == "guess"
 
 
 def test_the_network_is_asked_when_the_guess_is_bad(turned_pair):
@@ -79,14 +79,14 @@ def test_the_network_is_asked_when_the_guess_is_bad(turned_pair):
     oracle = Oracle(truth[:3, :3])
     result = Registration(oracle).register(source, target, np.eye(4))
     assert oracle.calls == 1
-    assert result.start == "network"
+    assert result.hypothesis == "network"
 
 
 def test_the_network_may_be_replaced_between_calls(turned_pair):
     source, target, truth = turned_pair
     registration = Registration(None)
     registration.network = Oracle(truth[:3, :3])
-    assert registration.register(source, target).start == "network"
+    assert registration.register(source, target).hypothesis == "network"
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
@@ -99,7 +99,7 @@ def test_a_real_network_answers_the_same_motion_in_any_unit_and_place(turned_pai
     def ask(scale, offset):
         moved = source * scale + offset, target * scale + offset
         prepared = [registration.prepare(p, 0.05 * scale) for p in moved]
-        motion = from_voxels(network_motions(network, *prepared, 128, 1, range(1))[0], *prepared)
+        motion = from_voxels(network_transforms(network, *prepared, 128, 1, range(1))[0], *prepared)
         shift = se3.make_transform(np.eye(3), np.full(3, offset))
         motion = se3.invert(shift) @ motion @ shift
         motion[:3, 3] /= scale
@@ -112,8 +112,8 @@ def test_turns_of_the_source_are_undone_in_the_answer(turned_pair):
     source, target, _ = turned_pair
     registration = Registration(None)
     prepared = registration.prepare(source, 0.05), registration.prepare(target, 0.05)
-    turns = turns_about_vertical(4)
-    motions = network_motions(Oracle(np.eye(3)), *prepared, 64, 1, range(1), turns)
+    turns = rotations_about_vertical(4)
+    motions = network_transforms(Oracle(np.eye(3)), *prepared, 64, 1, range(1), turns)
     for turn, motion in zip(turns, motions, strict=True):
         np.testing.assert_allclose(motion[:3, :3], turn, atol=1e-6)
 
