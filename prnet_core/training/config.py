@@ -26,6 +26,9 @@ class TrainingConfig:
     scan_views: str | None = None
     """Precomputed views of scenes (scripts/make_scan_views.py); with them, `scan_share` of each batch is scan-like."""
     scan_share: float = 0.0
+    surface_pairs: str | None = None
+    """A folder of precomputed surface pairs (`SurfacePairFiles`), for a network with the features "surface"; the
+    shapes and scan views are then not read."""
     held_out: int = 128
     """Groups of shapes kept for validation."""
     workers: int = 0
@@ -46,10 +49,12 @@ class TrainingConfig:
     """Of schedule "steps": the shares of the run after which the rate falls to a tenth."""
     clip: float | None = 1.0
     """Largest gradient norm; None does not clip."""
+    average_decay: float | None = None
+    """Share kept at each step of a moving average of the weights, which is then what is validated and kept."""
     bfloat16: bool = True
     seed: int = 0
     init_from: str | None = None
-    """A weights file to start from."""
+    """A weights file to start from; parts that it does not hold, such as a transformer, start as they are made."""
 
     checkpoint_minutes: float = 3.0
     validate_minutes: float = 12.0
@@ -68,7 +73,7 @@ class TrainingConfig:
 
 
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
-    """Read a YAML file; `network` may hold `preset: paper|small` and what differs from it.
+    """Read a YAML file; `network` may hold `preset: paper|small|invariant` and what differs from it.
 
     Raises ValueError naming a setting that is unknown or of a wrong type, or the line that is no YAML.
     """
