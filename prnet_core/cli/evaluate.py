@@ -26,8 +26,8 @@ def evaluate(
     """Measure registration methods on pairs that are seeded by index: every method sees the same."""
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
-    from prnet_core.evaluation.protocol import PROTOCOLS
     from prnet_core.evaluation.run import motion_table
+    from prnet_core.pairs.protocol import PROTOCOLS
     from prnet_core.shapes.shape_sets import ShapeError, load_shapes
 
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from prnet_core.evaluation.methods import Method
 from prnet_core.evaluation.metrics import class_mean_metrics, compute_metrics
-from prnet_core.evaluation.protocol import Protocol, protocol_pair
+from prnet_core.pairs.protocol import Protocol, protocol_pair
 from prnet_core.shapes.shape_sets import ShapeSet
 
 

@@ -8,9 +8,9 @@ from tqdm import tqdm
 
 from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
 from prnet_core.evaluation.methods import TRIVIAL, MethodOptions, make_method
-from prnet_core.evaluation.protocol import Protocol
 from prnet_core.evaluation.published import BY_PROTOCOL
 from prnet_core.evaluation.table import Table
+from prnet_core.pairs.protocol import Protocol
 from prnet_core.shapes.shape_sets import ShapeSet
 
 

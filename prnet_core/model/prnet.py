@@ -149,8 +149,8 @@ class PRNet(nn.Module):
         mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
         temperature = self.value_head(mean_source, mean_target)
 
-        source_keypoints = select_keypoints(source_features, config.num_keypoints, config.keypoints, source)
-        target_keypoints = select_keypoints(target_features, config.num_keypoints, config.keypoints, target)
+        source_keypoints = select_keypoints(source_features, config.num_keypoints, config.keypoints)
+        target_keypoints = select_keypoints(target_features, config.num_keypoints, config.keypoints)
         x, y = take(source, source_keypoints), take(target, target_keypoints)
         scores = self.action_head.scores(
             take(source_features, source_keypoints), take(target_features, target_keypoints)

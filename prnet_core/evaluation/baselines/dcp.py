@@ -8,13 +8,14 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..pairs.pair_batch import PairBatch
-from ..geometry import procrustes
-from ..model.dgcnn import DGCNN
-from ..model.losses import motion_loss
-from ..model.prnet import check_clouds
-from ..model.transformer import Transformer
-from ..model.weights import load_weights, save_network
+from prnet_core.geometry import procrustes
+from prnet_core.model.dgcnn import DGCNN
+from prnet_core.model.losses import motion_loss
+from prnet_core.model.prnet import check_clouds
+from prnet_core.model.transformer import Transformer
+from prnet_core.model.weights import load_weights, save_network
+from prnet_core.pairs.pair_batch import PairBatch
+
 from .config import BaselineConfig
 
 FORMAT = "dcp/1"

@@ -9,10 +9,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..pairs.pair_batch import PairBatch
-from ..geometry import invert, transform_points
-from ..model.prnet import check_clouds
-from ..model.weights import load_weights, save_network
+from prnet_core.geometry import invert, transform_points
+from prnet_core.model.prnet import check_clouds
+from prnet_core.model.weights import load_weights, save_network
+from prnet_core.pairs.pair_batch import PairBatch
+
 from .config import BaselineConfig
 
 FORMAT = "pointnetlk/1"

@@ -20,9 +20,9 @@ from prnet_core.evaluation.figures.canvas import (
 )  # fmt: skip
 from prnet_core.evaluation.figures.network_view import look
 from prnet_core.evaluation.metrics import geodesic_errors_deg
-from prnet_core.evaluation.protocol import protocol_pair
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet
+from prnet_core.pairs.protocol import protocol_pair
 
 VIEW = view_matrix(-60, 25)
 NUM_SHOWN = 48

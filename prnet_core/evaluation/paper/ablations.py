@@ -18,10 +18,10 @@ from tqdm import tqdm
 from prnet_core.evaluation.evaluate import TestPairs, evaluate_method, make_test_pairs
 from prnet_core.evaluation.learned_methods import NetworkMethod, with_settings
 from prnet_core.evaluation.paper.setup import Setup
-from prnet_core.evaluation.protocol import PROTOCOLS, Protocol
 from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
 from prnet_core.evaluation.table import MOTION_COLUMNS, Column, Table
 from prnet_core.model import PRNet
+from prnet_core.pairs.protocol import PROTOCOLS, Protocol
 
 COLUMNS = (
     *MOTION_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *MOTION_COLUMNS[5:9],

@@ -13,11 +13,11 @@ from prnet_core.evaluation.baselines import DCP, DCPConfig, PointNetLK, PointNet
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.methods import Method, make_method
 from prnet_core.evaluation.paper.setup import Setup
-from prnet_core.evaluation.protocol import PROTOCOLS, protocol_pair
 from prnet_core.evaluation.published import SECONDS_PER_PAIR
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet, PRNetConfig
 from prnet_core.model.weights import choose_device
+from prnet_core.pairs.protocol import PROTOCOLS, protocol_pair
 from prnet_core.shapes.shape_sets import ShapeSet
 
 SIZES = (512, 1024, 2048)

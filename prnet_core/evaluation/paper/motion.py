@@ -9,9 +9,9 @@ from prnet_core.evaluation import published
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.methods import LABEL
 from prnet_core.evaluation.paper.setup import Setup
-from prnet_core.evaluation.protocol import PROTOCOLS
 from prnet_core.evaluation.run import motion_table
 from prnet_core.evaluation.table import Table
+from prnet_core.pairs.protocol import PROTOCOLS
 from prnet_core.shapes.modelnet import split_categories
 from prnet_core.shapes.shape_sets import ShapeSet
 

@@ -8,8 +8,8 @@ from prnet_core.evaluation.classical_methods import refine
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.methods import MethodOptions, Refined, centroid_start, make_method
 from prnet_core.evaluation.metrics import geodesic_errors_deg
-from prnet_core.evaluation.protocol import protocol_pair
 from prnet_core.geometry import se3
+from prnet_core.pairs.protocol import protocol_pair
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_refinement_is_exact_where_the_points_are_the_same(shape):
 def test_icp_solves_small_motions_of_the_protocol(shape, name):
     from dataclasses import replace
 
-    from prnet_core.evaluation.protocol import PROTOCOLS
+    from prnet_core.pairs.protocol import PROTOCOLS
 
     small = replace(PROTOCOLS["objects"], max_angle_deg=15.0)
     errors = [error_deg(make_method(name), protocol_pair(shape, i, small)) for i in range(8)]

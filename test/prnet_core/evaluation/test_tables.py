@@ -5,10 +5,10 @@ import pytest
 
 from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
 from prnet_core.evaluation.methods import MethodOptions
-from prnet_core.evaluation.protocol import PROTOCOLS, protocol_pair
 from prnet_core.evaluation.published import BY_PROTOCOL
 from prnet_core.evaluation.run import motion_table
 from prnet_core.evaluation.table import Column, Table
+from prnet_core.pairs.protocol import PROTOCOLS, protocol_pair
 from prnet_core.shapes.shape_sets import make_shape_set
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 from prnet_core.evaluation.metrics import euler_angles_deg
-from prnet_core.evaluation.protocol import PROTOCOLS, protocol_pair
 from prnet_core.geometry import se3
+from prnet_core.pairs.protocol import PROTOCOLS, protocol_pair
 
 
 @pytest.fixture
