@@ -13,7 +13,7 @@ def files_in(folder: str) -> list[str]:
     return sorted(str(path) for path in Path(folder).glob("*") if path.is_file())
 
 
-CORE = ["matplotlib", "numpy>=1.24", "roma>=1.4", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
+CORE = ["matplotlib", "numpy>=1.24", "roma>=1.7", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
 CORE += ["torch>=2.1", "tqdm", "typer>=0.9"]
 EXTRAS = {
     "bags": ["rosbags>=0.11"],

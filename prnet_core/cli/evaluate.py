@@ -28,7 +28,8 @@ def evaluate(
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.run import motion_table
     from prnet_core.pairs.protocol import PROTOCOLS
-    from prnet_core.shapes.shape_sets import ShapeError, load_shapes
+    from prnet_core.shapes.load import load_shapes
+    from prnet_core.shapes.shape_sets import ShapeError
 
     try:
         if protocol not in PROTOCOLS:

@@ -44,7 +44,7 @@ def figure(
 
 def _shape_figure(name: str, network, data: Path, split: str | None, index: int, other: int | None, out: Path):
     from prnet_core.evaluation.figures import correspondences, keypoints
-    from prnet_core.shapes.shape_sets import load_shapes
+    from prnet_core.shapes.load import load_shapes
 
     shapes = load_shapes(data, split)
     for wanted in (index, other or 0):
@@ -57,6 +57,6 @@ def _shape_figure(name: str, network, data: Path, split: str | None, index: int,
                 raise ValueError(f"no second shape of class {shapes.classes[index]!r}")
             other = next((i for i in same if i > index), same[0])
         lines = correspondences.draw_correspondences(network, shapes.points[index], shapes.points[other], out)
-        return {"first": shapes[index].name, "second": shapes[other].name, "lines": lines}
+        return {"first": str(shapes.names[index]), "second": str(shapes.names[other]), "lines": lines}
     draw = keypoints.draw_keypoints if name == "keypoints" else keypoints.draw_consistency
-    return {"shape": shapes[index].name} | draw(network, shapes.points[index], index, out)
+    return {"shape": str(shapes.names[index])} | draw(network, shapes.points[index], index, out)

@@ -12,7 +12,6 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.evidence import Evidence, count_close, gather_evidence
 from prnet_core.registration.feature_starts import feature_motions
 from prnet_core.registration.judge import is_strong
@@ -112,7 +111,7 @@ class Search:
         )
         chosen: list[tuple[str, np.ndarray]] = []
         for name, motion in order:
-            if all(motion_distance(motion, other, extent) > distance for _, other in chosen):
+            if all(se3.transform_distance(motion, other, extent) > distance for _, other in chosen):
                 chosen.append((name, motion))
         return chosen
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.model import PRNet, load_network
-from prnet_core.shapes.shape_sets import ShapeSet, load_shapes
+from prnet_core.shapes.load import load_shapes
+from prnet_core.shapes.shape_sets import ShapeSet
 
 QUICK_PAIRS = 3
 

@@ -57,7 +57,7 @@ def transfer_table(setup: Setup) -> Table:
 
 
 def _parts(setup: Setup) -> list[tuple[str, ShapeSet, ShapeSet]]:
-    from prnet_core.shapes.shape_sets import load_shapes
+    from prnet_core.shapes.load import load_shapes
 
     limit = setup.limit or (24 if setup.quick else USUAL_TRAIN_SHAPES)
     parts = []
