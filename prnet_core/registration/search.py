@@ -14,7 +14,6 @@ from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
 from prnet_core.registration.alternatives import alternative_transforms
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
@@ -140,7 +139,7 @@ class Search:
         return [
             other
             for other in others
-            if motion_distance(other.transform, best.transform, extent) > self.config.distinct_distance_voxels
+            if se3.transform_distance(other.transform, best.transform, extent) > self.config.distinct_distance_voxels
         ]
 
     def refine(self, hypotheses: Named) -> list[Candidate]:
@@ -183,7 +182,7 @@ class Search:
         )
         chosen: Named = []
         for name, transform in order:
-            if all(motion_distance(transform, other, extent) > distance for _, other in chosen):
+            if all(se3.transform_distance(transform, other, extent) > distance for _, other in chosen):
                 chosen.append((name, transform))
         return chosen
 
