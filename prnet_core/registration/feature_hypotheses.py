@@ -6,7 +6,6 @@ import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import consistent_motions
 from prnet_core.registration.features import fpfh, mutual_matches, orient_outwards
 from prnet_core.registration.preprocess import PreparedCloud
 
@@ -17,13 +16,15 @@ def feature_transforms(
     source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig
 ) -> list[np.ndarray]:
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
+    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
+
     voxel = max(cloud.feature_voxel for cloud in (source, target))
     voxel = float(VOXEL_STEP ** np.ceil(np.log(voxel) / np.log(VOXEL_STEP)))
     (points, features), (target_points, target_features) = (
         features_of(cloud, voxel, config) for cloud in (source, target)
     )
     i, j = mutual_matches(features, target_features)
-    return consistent_motions(points[i], target_points[j], 1.5 * voxel, config.feature_hypotheses)
+    return consistent_transforms(points[i], target_points[j], 1.5 * voxel, config.feature_hypotheses)
 
 
 def features_of(

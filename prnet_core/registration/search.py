@@ -14,7 +14,6 @@ from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
 from prnet_core.registration.alternatives import alternative_transforms
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
@@ -159,7 +158,8 @@ class Search:
         return [
             other
             for other in others
-            if motion_distance(other.transform, best.transform, extent) > self.config.distinct_distance_voxels
+            if se3.transform_distance(other.transform, best.transform, extent)
+            > self.config.distinct_distance_voxels
         ]
 
     def refine(self, hypotheses: Named) -> list[Candidate]:
@@ -205,7 +205,9 @@ class Search:
         ]
         chosen: list[Aligned] = []
         for item in sorted(aligned, key=lambda item: -item.close):
-            if all(motion_distance(item.transform, other.transform, extent) > distance for other in chosen):
+            if all(
+                se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen
+            ):
                 chosen.append(item)
         return chosen
 
