@@ -15,9 +15,9 @@ import numpy as np
 from verification_data import Pair
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.se3 import transform_distance as motion_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, nearest
-from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, clean_points
 from prnet_core.registration.registration import from_voxels, to_voxels
