@@ -4,7 +4,6 @@ import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import consistent_motions
 from prnet_core.registration.features import fpfh, mutual_matches, orient_outwards
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size
 
@@ -26,5 +25,7 @@ def feature_transforms(
         normals = orient_outwards(positions, normals)
         features.append(fpfh(positions, normals, config.feature_radius * voxel, config.feature_neighbors))
         points.append(positions)
+    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
+
     i, j = mutual_matches(*features)
-    return consistent_motions(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)
+    return consistent_transforms(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)
