@@ -19,11 +19,11 @@ OPTICAL = np.array([[0.0, 0.0, 1.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0
 class DepthCamera:
     """A pinhole depth camera in its optical frame (z forward, x right, y down), all pixels at once.
 
-    Lengths in metres. The depth is disparity_scale / disparity; `disparity_scale` is the focal length times the baseline
-    of the matcher (pixels times metres). The disparity's noise, in pixels, is `disparity_noise` of each pixel and
-    `shared_noise` that is alike over `shared_pixels` of the image; the disparity is rounded to 1 / `subpixels`. `edge` is
-    a step in depth; pixels there are lost, or with `bleeding` (a share) take a depth between both sides. `holes` is the
-    share of the image lost in patches.
+    Lengths in metres. The depth is disparity_scale / disparity; `disparity_scale` is the focal length times the
+    baseline of the matcher (pixels times metres). The disparity's noise, in pixels, is `disparity_noise` of each pixel
+    and `shared_noise` that is alike over `shared_pixels` of the image; the disparity is rounded to 1 / `subpixels`.
+    `edge` is a step in depth; pixels there are lost, or with `bleeding` (a share) take a depth between both sides.
+    `holes` is the share of the image lost in patches.
     """
 
     width: int = 160
