@@ -12,6 +12,8 @@ def feature_transforms(
     source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig
 ) -> list[np.ndarray]:
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
+    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
+
     voxel = max(choose_voxel_size(cloud.points, config.feature_points) for cloud in (source, target))
     points, features = [], []
     for prepared in (source, target):
@@ -25,7 +27,5 @@ def feature_transforms(
         normals = orient_outwards(positions, normals)
         features.append(fpfh(positions, normals, config.feature_radius * voxel, config.feature_neighbors))
         points.append(positions)
-    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
-
     i, j = mutual_matches(*features)
     return consistent_transforms(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)
