@@ -77,7 +77,7 @@ class PRNetConfig:
             edge_conv_channels=(64, 128, 256),
             features="surface",
             transformer="geometric",
-            transformer_blocks=2,
+            transformer_blocks=1,
             embedding=192,
             feed_forward=384,
             keypoints="all",

@@ -18,7 +18,7 @@ class DualSoftmax(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.log_sharpness = nn.Parameter(torch.tensor(2.5))
+        self.log_sharpness = nn.Parameter(torch.tensor(3.0))
         self.dustbin = nn.Parameter(torch.tensor(1.0))
 
     def forward(self, source_features: Tensor, target_features: Tensor) -> tuple[Tensor, Tensor]:

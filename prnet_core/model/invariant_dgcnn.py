@@ -11,8 +11,8 @@ from .patch_encoder import PatchEncoder
 from .surface_cloud import SurfaceCloud
 
 PATCH_FEATURES = 64
-PAIR_REACH = 3.0
-"""Distances in point pair features are divided by so many point spacings."""
+MIDDLE_DISTANCE = 1.7
+"""Mean length of an edge, in point spacings."""
 
 
 class InvariantDGCNN(nn.Module):
@@ -52,7 +52,9 @@ class InvariantDGCNN(nn.Module):
 
 
 def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
-    """(|d| / 3, n_i . d, n_j . d, n_i . n_j) of each edge, d from i to j and of length one in the products.
+    """(|d|, n_i . d, n_j . d, n_i . n_j) of each edge, d from i to j and of length one in the products.
+
+    Each is brought to about zero mean and unit variance: surfaces are mostly flat.
 
     points, normals (B, N, 3), neighbours (B, N, k) -> (k, B, N, 4).
     """
@@ -63,10 +65,10 @@ def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> 
         first, second = normals, _gather(normals, neighbours)
         return torch.stack(
             [
-                distance / PAIR_REACH,
-                (first * line).sum(dim=-1),
-                (second * line).sum(dim=-1),
-                (first * second).sum(dim=-1),
+                distance - MIDDLE_DISTANCE,
+                2.0 * (first * line).sum(dim=-1),
+                2.0 * (second * line).sum(dim=-1),
+                2.0 * (first * second).sum(dim=-1) - 1.6,
             ],
             dim=-1,
         )
