@@ -21,7 +21,7 @@ class TrainingConfig:
     """The configuration of the network: PRNetConfig for "prnet"."""
     pairs: ObjectPairConfig = field(default_factory=ObjectPairConfig)
     shapes: str = "train.npz"
-    """A file or folder that `prnet_core.shapes.shape_sets.load_shapes` reads."""
+    """A file or folder that `prnet_core.shapes.load.load_shapes` reads."""
     split: str | None = None
     num_classes: int | None = None
     """Train on this number of classes, the first by name. 20 of ModelNet40 is the paper's unseen-category split."""
