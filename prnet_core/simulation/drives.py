@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
 from prnet_core.simulation.buildings import building, office
+from prnet_core.simulation.closet import closet_and_hall
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.garage import garage
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
@@ -27,6 +28,7 @@ PLACES: dict[str, Callable[[int], Place]] = {
     "stairs": stairs,
     "garage": garage,
     "building": building,
+    "closet": closet_and_hall,
     "table": table_place,
 }
 SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera]] = {

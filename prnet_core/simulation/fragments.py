@@ -12,7 +12,7 @@ from scipy.ndimage import zoom
 from scipy.spatial.transform import Rotation
 
 from prnet_core.simulation.ray_scene import RayScene
-from prnet_core.simulation.scenes import Scene
+from prnet_core.simulation.scene_builder import Scene
 from prnet_core.simulation.views import View
 
 FRAGMENT_VOXEL = 0.025
@@ -57,7 +57,9 @@ class DepthCamera:
         disparity = self.focal_baseline / np.where(seen, depth, 1.0)
         coarse = rng.normal(size=(self.height // 8 + 1, self.width // 8 + 1))
         shared = zoom(coarse, 8, order=1)[: self.height, : self.width].ravel()
-        disparity = disparity + self.disparity_noise * rng.normal(size=len(depth)) + self.shared_noise * shared
+        disparity = (
+            disparity + self.disparity_noise * rng.normal(size=len(depth)) + self.shared_noise * shared
+        )
         disparity = np.round(disparity / self.disparity_step) * self.disparity_step
         measured = self.focal_baseline / np.maximum(disparity, 1e-3)
         seen &= (measured > self.min_depth) & (measured < self.max_depth)
@@ -79,13 +81,16 @@ def random_stereo_camera(rng: np.random.Generator, noisy: bool) -> DepthCamera:
 
 def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> list[View]:
     """`count` fragments along one walk through the room; fewer where it sees too little."""
-    rays = RayScene.from_solids(scene.solids)
+    rays = scene.rays
     camera = random_stereo_camera(rng, noisy=False)
     fragments = []
     position, yaw, pitch = _free_position(scene, rng), rng.uniform(-np.pi, np.pi), rng.uniform(-0.6, 0.2)
     for _ in range(3 * count):
         views = int(rng.integers(6, 11))
-        target_yaw, target_pitch = yaw + rng.normal(0.0, 0.5), np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3)
+        target_yaw, target_pitch = (
+            yaw + rng.normal(0.0, 0.5),
+            np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3),
+        )
         end = _clip(scene, position + rng.normal(0.0, 0.35, 3) * (1.0, 1.0, 0.3))
         poses = [
             camera_pose(position + s * (end - position), yaw + s * (target_yaw - yaw),
@@ -121,7 +126,8 @@ def fuse(
     if len(points) == 0:
         return points
     keys = np.floor(points / FRAGMENT_VOXEL).astype(np.int64) + (1 << 20)
-    _, index, hits = np.unique((keys[:, 0] << 42) | (keys[:, 1] << 21) | keys[:, 2], return_inverse=True, return_counts=True)
+    joined = (keys[:, 0] << 42) | (keys[:, 1] << 21) | keys[:, 2]
+    _, index, hits = np.unique(joined, return_inverse=True, return_counts=True)
     sums = np.stack([np.bincount(index, weights=axis, minlength=len(hits)) for axis in points.T], axis=1)
     often = hits >= MIN_HITS
     return sums[often] / hits[often, None]
