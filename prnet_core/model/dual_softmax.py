@@ -52,7 +52,9 @@ def true_columns(source: Tensor, target: Tensor, T_target_source: Tensor) -> tup
     return nearest(distance), nearest(distance.transpose(1, 2))
 
 
-def dual_softmax_loss(by_row: Tensor, by_column: Tensor, rows: Tensor, columns: Tensor, dustbin_weight: float) -> Tensor:
+def dual_softmax_loss(
+    by_row: Tensor, by_column: Tensor, rows: Tensor, columns: Tensor, dustbin_weight: float
+) -> Tensor:
     """Cross entropy of all points both ways; a point without a match counts `dustbin_weight`.
 
     rows (B, N), columns (B, M): `true_columns`.

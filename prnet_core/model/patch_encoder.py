@@ -12,7 +12,7 @@ MIDDLE, SCALE = (0.6, 0.0, 0.0, 0.0, 0.8), (3.0, 6.0, 3.0, 3.0, 2.0)
 
 
 class PatchEncoder(nn.Module):
-    """A shared MLP over the neighbours of a patch, their maximum and mean, and a linear layer (as PPFNet's local part)."""
+    """A shared MLP over the neighbours of a patch, their maximum and mean, and a linear layer."""
 
     def __init__(self, out_channels: int) -> None:
         super().__init__()
