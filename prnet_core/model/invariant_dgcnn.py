@@ -37,12 +37,13 @@ class InvariantDGCNN(nn.Module):
 
     def forward(self, cloud: SurfaceCloud) -> Tensor:
         """F (B, N, embedding)."""
-        neighbours = knn(cloud.points, self.num_neighbours)
+        points = cloud.scaled_points
+        neighbours = knn(points, self.num_neighbours)
         features, outputs = self.patch(cloud.patches), []
         for index, norm in enumerate(self.norms):
             values = self.neighbour[index](features)
             if index == 0:
-                edges = self.pair_feature(point_pair_features(cloud.points, cloud.normals, neighbours))
+                edges = self.pair_feature(point_pair_features(points, cloud.normals, neighbours))
                 best = stacked_max(_gather(values, neighbours) + edges)
             else:
                 best = neighbour_max(values, neighbours)

@@ -100,7 +100,7 @@ def network_pair(
 
 
 def save_pairs(path: Path, pairs: list[NetworkPair], kind: str) -> None:
-    """Write a file of pairs of one number of points."""
+    """Write a file of pairs of one number of points; lengths in spacings."""
     transforms = torch.from_numpy(np.stack([pair.T_target_source for pair in pairs]))
     _save(path, *pair_batch([p.pair for p in pairs]), transforms, torch.tensor([p.overlap for p in pairs]), kind)
 
@@ -112,11 +112,11 @@ def save_sampled_pairs(path: Path, shapes: Tensor, count: int, num_points: int, 
         independent_views_share=0.6, twice_sampled_share=0.7,
     )  # fmt: skip
     batch = object_pair_batch(shapes, count, config, generator)
-    source, target, spacing = surface_clouds(batch.source, batch.target)
+    source, target = surface_clouds(batch.source, batch.target)
     T = batch.T_target_source.clone()
-    T[:, :3, 3] /= spacing[:, None]
-    moved = source.points @ T[:, :3, :3].transpose(1, 2) + T[:, None, :3, 3]
-    near = torch.cdist(moved, target.points) < 1.5
+    T[:, :3, 3] /= source.spacing[:, None]
+    moved = source.scaled_points @ T[:, :3, :3].transpose(1, 2) + T[:, None, :3, 3]
+    near = torch.cdist(moved, target.scaled_points) < 1.5
     overlap = torch.minimum(near.any(2).float().mean(1), near.any(1).float().mean(1))
     _save(path, source, target, T, overlap, "direct")
 
@@ -124,7 +124,7 @@ def save_sampled_pairs(path: Path, shapes: Tensor, count: int, num_points: int, 
 def _save(path: Path, source: SurfaceCloud, target: SurfaceCloud, T: Tensor, overlap: Tensor, kind: str) -> None:
     values = {"kind": kind, "T": T.float(), "overlap": overlap.float()}
     for side, cloud in (("source", source), ("target", target)):
-        values[f"{side}_points"] = cloud.points.float()
+        values[f"{side}_points"] = cloud.scaled_points.float()
         values[f"{side}_normals"], values[f"{side}_patches"] = cloud.normals.half(), cloud.patches.half()
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(values, path)
