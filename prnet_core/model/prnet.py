@@ -1,6 +1,6 @@
 """PRNet: Partial Registration Network (Wang and Solomon, NeurIPS 2019)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -53,6 +53,8 @@ class PRNetOutput:
     passes: list[RegistrationPass]
     target: Tensor
     """Y (B, M, 3)."""
+    spacing: Tensor | None = None
+    """(B,) of the points, with the features "surface"."""
 
 
 class PRNet(nn.Module):
@@ -87,6 +89,9 @@ class PRNet(nn.Module):
         the most probable ones and only X -> Y is. Raises ValueError on a wrong shape or a point that is not
         finite.
         """
+        if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
+            check_clouds(source, target)
+            source, target = surface_clouds(source, target)
         surface = isinstance(source, SurfaceCloud)
         source_points, target_points = (source.points, target.points) if surface else (source, target)
         check_clouds(source_points, target_points)
@@ -99,7 +104,7 @@ class PRNet(nn.Module):
             with torch.autocast(source_points.device.type, enabled=False):  # points and poses keep their precision
                 moved = transform_points(T_target_source, source_points)
             features = self._features(
-                source.with_points(moved) if surface else moved, moved, target_points, target_local, target_memory
+                replace(source, points=moved) if surface else moved, target, target_local, target_memory
             )
             if self.config.matching == "dual":
                 step = self._match_dual(moved, target_points, *features)
@@ -110,15 +115,15 @@ class PRNet(nn.Module):
                 T_target_source = step.T_step @ T_target_source
             if self.training:
                 T_target_source = T_target_source.detach()
-        return PRNetOutput(T_target_source, passes, target_points)
+        return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
-    def _features(self, source, source_points, target_points, target_local, target_memory) -> tuple[Tensor, Tensor]:
+    def _features(self, source, target, target_local, target_memory) -> tuple[Tensor, Tensor]:
         """Phi_X (B, N, C), Phi_Y (B, M, C)."""
         source_local = self.dgcnn(source)
         if self.config.transformer == "none":
             return source_local, target_local
         if self.config.transformer == "geometric":
-            residuals = self.transformer(source_local, target_local, source_points, target_points)
+            residuals = self.transformer(source_local, target_local, source.scaled_points, target.scaled_points)
         else:
             residuals = (
                 self.transformer(source_local, target_memory),
@@ -195,13 +200,8 @@ class PRNet(nn.Module):
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         source, target = source - source_centre, target - target_centre
-        scale = None
-        if self.config.features == "surface":
-            source, target, scale = surface_clouds(source, target)
         T = self._register(source.float(), target.float(), num_passes, bfloat16)
         rotation, translation = T[:, :3, :3].to(dtype), T[:, :3, 3].to(dtype)
-        if scale is not None:
-            translation = translation * scale.to(dtype).unsqueeze(-1)
         moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
         return make_transform(rotation, translation + target_centre.squeeze(1) - moved_centre)
 
