@@ -26,7 +26,7 @@ from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, ScanMotion, fine_tune
-from prnet_core.fine_tuning.fine_tune import split_scans
+from prnet_core.fine_tuning.run import split_scans
 from prnet_core.fine_tuning.held_out import BASIN_DEG, BASIN_UNIT, CAP_DEG, in_basin
 from prnet_core.fine_tuning.motions import motions_between, register_neighbours
 from prnet_core.fine_tuning.recent_scans import RecentScan
@@ -79,7 +79,7 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
         for motion, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):
             motion = se3.make_transform(se3.nearest_rotation(motion[:3, :3]), motion[:3, 3])
             truth, estimate = scaling.to_unit(true_motion), scaling.to_metric(motion)
-            refined = search.refine([("network", estimate)]).motion
+            refined = search.refine([("network", estimate)])[0].transform
             answers.append(
                 Answer(
                     pair,

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from prnet_core.registration.judge import judge
 from registration_data import (
     Pair,
     bunny_pairs,
@@ -29,7 +30,6 @@ from scipy.optimize import minimize
 from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.judge import judge
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Candidate, Search
 

@@ -158,8 +158,8 @@ def evaluate(network, arguments: argparse.Namespace) -> dict:
 
     from prnet_core.evaluation.learned_methods import NetworkMethod
     from prnet_core.evaluation.metrics import compute_metrics
-    from prnet_core.evaluation.protocol import protocol_pair
-    from prnet_core.shapes.shape_sets import load_shapes
+    from prnet_core.pairs.protocol import protocol_pair
+    from prnet_core.shapes.load import load_shapes
     from prnet_core.training.pair_source import split_by_group
 
     started = time.monotonic()

@@ -59,7 +59,7 @@ BY_PROTOCOL = {"objects": UNSEEN_OBJECTS, "noise": NOISE, "hard": TWICE_SAMPLED,
 
 MAE_R_DEG_BY_CHOICE = {
     "temperature": {"fixed": 1.659, "annealed": 1.630, "learned": 1.675, "predicted": 1.454},
-    "keypoints": {"random": 1.689, "closeness": 2.109, "norm": 1.454},
+    "keypoints": {"random": 1.689, "centrality": 2.109, "norm": 1.454},
     "num_keypoints": {16: 27.8, 32: 8.29, 64: 3.13, 128: 2.01, 256: 1.60, 384: 1.51, 512: 1.454},
     "discount": {0.5: 1.92, 0.7: 2.00, 0.9: 1.454, 0.99: 1.73},
     "missing": {0.75: 6.45, 0.5: 3.94, 0.25: 1.454},

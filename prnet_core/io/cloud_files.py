@@ -1,4 +1,4 @@
-"""Clouds in files: PLY, PCD, XYZ text, npy, KITTI's bin, and LAS where `laspy` is installed."""
+"""Clouds in files: PLY, PCD, text tables, npy and npz, float32 rows (.bin), LAS and LAZ (`laspy`), E57 (`pye57`)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ from pathlib import Path
 
 import numpy as np
 
+from prnet_core.io.array_files import read_npy, read_npz
+from prnet_core.io.float_rows import read_float_rows
 from prnet_core.io.pcd_files import read_pcd
 from prnet_core.io.ply_files import read_ply, write_ply
+from prnet_core.io.safe_write import replacing
+from prnet_core.io.survey_files import read_e57, read_las
+from prnet_core.io.text_tables import read_table
 
 
 class CloudFileError(ValueError):
-    """The file is no cloud that can be read; the text says which file and why."""
+    """The file holds no readable cloud; the text names the file and the reason."""
 
 
-def read_cloud_file(path: Path | str) -> np.ndarray:
-    """Points (N, 3) float64 of a file, in the file's unit; points that are not finite are kept.
+def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
+    """Points (N, 3) float64 of a file, N >= 1, in the file's unit; points that are not finite are kept.
 
-    By suffix: .ply .pcd .npy .bin (float32 x y z intensity) .las .laz, and .xyz .txt .csv .pts (the first three
-    columns). Raises CloudFileError when the file does not hold such a cloud, FileNotFoundError when it is not there.
+    By suffix: .ply .pcd .npy .npz .bin (rows of float32) .las .laz .e57, and text tables .xyz .txt .csv .pts .asc.
+    columns: what a .bin or text file holds where it does not state it: "5" values a row, or "t,x,y,z".
+
+    Raises:
+        CloudFileError: the file holds no such cloud, or ends before it is complete.
+        FileNotFoundError: it is not there.
+        OSError: it cannot be opened or read.
+        ImportError: the package for this kind of file is not installed.
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -27,20 +38,26 @@ def read_cloud_file(path: Path | str) -> np.ndarray:
         raise FileNotFoundError(f"{path}: no such file")
     if reader is None:
         raise CloudFileError(f"{path}: unknown kind of file, known are {' '.join(sorted(_READERS))}")
+    if columns is not None and reader not in (_read_bin, read_table):
+        raise CloudFileError(f"{path}: columns are stated for .bin and text files only")
     try:
-        points = reader(path)
-    except OSError:
-        raise
-    except ValueError as error:
-        text = str(error)
-        raise CloudFileError(text if str(path) in text else f"{path}: {text}") from error
-    if points.ndim != 2 or points.shape[1] < 3:
-        raise CloudFileError(f"{path}: holds an array of shape {points.shape}, not points (N, 3)")
+        points = reader(path) if columns is None else reader(path, columns)
+    except (ValueError, OverflowError, EOFError) as error:
+        raise CloudFileError(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise CloudFileError(f"{path}: more points than fit in memory") from error
+    if len(points) == 0:
+        raise CloudFileError(f"{path}: no points in it")
     return np.ascontiguousarray(points[:, :3], dtype=np.float64)
 
 
 def write_cloud_file(path: Path | str, points: np.ndarray) -> None:
-    """Write points (N, 3) as .ply, .npy, or .xyz / .txt; raises CloudFileError on another suffix."""
+    """Write points (N, 3) as .ply, .npy, or .xyz / .txt, without loss of digits.
+
+    Raises:
+        CloudFileError: another suffix.
+        OSError: it cannot be written; an existing file is then unchanged.
+    """
     path = Path(path)
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
@@ -48,53 +65,40 @@ def write_cloud_file(path: Path | str, points: np.ndarray) -> None:
     writer(path, points)
 
 
-def _read_text(path: Path) -> np.ndarray:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        lines = [line.replace(",", " ").replace(";", " ") for line in file]
-    while lines and not _is_row(lines[0]):
-        lines.pop(0)
-    if not lines:
-        raise ValueError("no line with three numbers")
-    return np.loadtxt(lines, usecols=(0, 1, 2), ndmin=2)
+def _read_bin(path: Path, columns: str | None = None) -> np.ndarray:
+    return read_float_rows(path.read_bytes(), columns)
 
 
-def _is_row(line: str) -> bool:
-    try:
-        return len([float(word) for word in line.split()[:3]]) == 3
-    except ValueError:
-        return False
+def _write_npy(path: Path, points: np.ndarray) -> None:
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.save(file, points)
 
 
-def _read_bin(path: Path) -> np.ndarray:
-    data = path.read_bytes()
-    if len(data) % 16:
-        raise ValueError(f"{len(data)} bytes are not rows of four float32 (x y z intensity)")
-    return np.frombuffer(data, "<f4").reshape(-1, 4)
+def _write_text(path: Path, points: np.ndarray) -> None:
+    """The shortest digits that give the same numbers again."""
+    with replacing(path) as temporary:
+        np.savetxt(temporary, np.asarray(points), fmt="%s")
 
 
-def _read_las(path: Path) -> np.ndarray:
-    try:
-        import laspy
-    except ImportError as error:
-        raise CloudFileError(f"{path}: LAS files need the package laspy: pip install laspy[lazrs]") from error
-    return np.asarray(laspy.read(path).xyz)
-
-
-_READERS: dict[str, Callable[[Path], np.ndarray]] = {
-    ".ply": lambda path: read_ply(path.read_bytes(), path),
-    ".pcd": lambda path: read_pcd(path.read_bytes(), path),
-    ".npy": lambda path: np.load(path, allow_pickle=False),
+_READERS: dict[str, Callable[..., np.ndarray]] = {
+    ".ply": lambda path: read_ply(path.read_bytes()),
+    ".pcd": lambda path: read_pcd(path.read_bytes()),
+    ".npy": read_npy,
+    ".npz": read_npz,
     ".bin": _read_bin,
-    ".las": _read_las,
-    ".laz": _read_las,
-    ".xyz": _read_text,
-    ".txt": _read_text,
-    ".csv": _read_text,
-    ".pts": _read_text,
+    ".las": read_las,
+    ".laz": read_las,
+    ".e57": read_e57,
+    ".xyz": read_table,
+    ".txt": read_table,
+    ".csv": read_table,
+    ".pts": read_table,
+    ".asc": read_table,
 }
 _WRITERS: dict[str, Callable[[Path, np.ndarray], None]] = {
     ".ply": write_ply,
-    ".npy": lambda path, points: np.save(path, points),
-    ".xyz": lambda path, points: np.savetxt(path, points, fmt="%.9g"),
-    ".txt": lambda path, points: np.savetxt(path, points, fmt="%.9g"),
+    ".npy": _write_npy,
+    ".xyz": _write_text,
+    ".txt": _write_text,
 }
+WRITTEN_SUFFIXES = tuple(_WRITERS)

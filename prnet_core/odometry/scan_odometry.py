@@ -128,7 +128,7 @@ class ScanOdometry:
     def _is_doubtful(self, result: RegistrationResult) -> bool:
         """A weak result is no place to go on from when it is not where predicted, or suddenly much worse."""
         worse = result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
-        return result.status == "weak" and (result.start != "guess" or worse)
+        return result.status == "weak" and (result.hypothesis != "guess" or worse)
 
     def _follow(
         self, points: np.ndarray, time: float, frame: KeyFrame, result: RegistrationResult

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.simulation.ray_casting import cast_rays
-from prnet_core.simulation.scenes import Scene
+from prnet_core.simulation.scene_builder import Scene
 
 MAX_RAYS = 8000
 """Rays a scan; many more than the points the network gets."""
@@ -30,7 +29,7 @@ class Scanner:
     ) -> np.ndarray:
         """Points (N, 3) in the world seen from position (3,) with rotation (3, 3) sensor -> world."""
         rays = self.directions @ rotation.T
-        ranges = cast_rays(position, rays, scene.solids)
+        ranges = scene.rays.cast(position, rays).distance
         returned = (
             (ranges > self.min_range) & (ranges < self.max_range) & (rng.random(len(rays)) >= self.dropout)
         )

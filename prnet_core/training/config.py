@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from prnet_core.model import PRNetConfig
+from prnet_core.model.config import check_choices
 from prnet_core.pairs.object_pairs import ObjectPairConfig
 
 from .methods import training_method
@@ -27,6 +28,9 @@ class TrainingConfig:
     scan_views: str | None = None
     """Precomputed views of scenes (scripts/make_scan_views.py). `scan_share` of each batch is made from them."""
     scan_share: float = 0.0
+    surface_pairs: str | None = None
+    """A folder of precomputed surface pairs (`SurfacePairFiles`), for a network with the features "surface"; the
+    shapes and scan views are then not read."""
     held_out: int = 128
     """Number of groups of shapes reserved for validation."""
     workers: int = 0
@@ -34,7 +38,8 @@ class TrainingConfig:
 
     steps: int = 100_000
     max_minutes: float | None = None
-    """The schedule ends after `steps` or after this time, whichever comes first."""
+    """The schedule ends after `steps` or after this time, whichever comes first. A resumed run equals an uninterrupted
+    one only when it is None."""
     batch_size: int = 16
     """Pairs per step, over all processes."""
     num_passes: int = 1
@@ -47,19 +52,19 @@ class TrainingConfig:
     """For schedule "steps": the fractions of the run at which the learning rate is divided by ten."""
     clip: float | None = 1.0
     """Maximum gradient norm; None disables clipping."""
+    average_decay: float | None = None
+    """Share kept at each step of a moving average of the weights, which is then validated and saved."""
     bfloat16: bool = True
     seed: int = 0
     init_from: str | None = None
-    """A weights file with the initial weights."""
+    """A weights file with the initial weights; modules that it lacks, such as a transformer, keep their own."""
 
     checkpoint_minutes: float = 3.0
     validate_minutes: float = 12.0
     validation_pairs: int = 32
 
     def __post_init__(self) -> None:
-        for name, choices in (("optimiser", ("adamw", "adam")), ("schedule", ("cosine", "steps"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
+        check_choices(self)
         if self.batch_size < 1 or self.steps < 1:
             raise ValueError("batch_size and steps must be at least 1")
 
@@ -69,7 +74,7 @@ class TrainingConfig:
 
 
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
-    """Read a YAML file. `network` may hold `preset: paper|small` and the settings that differ from it.
+    """Read a YAML file. `network` may hold `preset: paper|small|invariant` and the settings that differ from it.
 
     Raises ValueError that names an unknown setting, a setting of the wrong type, or the line of a YAML error.
     """

@@ -6,40 +6,9 @@ under an affine map. Distances along a ray survive the map, so the ray is brough
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-BOX, CYLINDER, ELLIPSOID = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Solids:
-    """P solids of a scene.
-
-    kinds (P,), centres (P, 3), axes (P, 3, 3) whose columns are the solid's axes in the world, half_sizes
-    (P, 3) in metres along these axes.
-    """
-
-    kinds: np.ndarray
-    centres: np.ndarray
-    axes: np.ndarray
-    half_sizes: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    def contain(self, points: np.ndarray, margin: float = 0.0) -> np.ndarray:
-        """Whether points (N, 3) lie in any solid grown by `margin` metres: (N,) bool."""
-        local = np.einsum("npi,pij->npj", points[:, None] - self.centres, self.axes)
-        unit = np.abs(local) / (self.half_sizes + margin)
-        radius_2d, radius_3d = np.hypot(unit[..., 0], unit[..., 1]), np.linalg.norm(unit, axis=-1)
-        inside = np.where(
-            self.kinds == BOX,
-            unit.max(-1) < 1.0,
-            np.where(self.kinds == CYLINDER, np.maximum(radius_2d, unit[..., 2]) < 1.0, radius_3d < 1.0),
-        )
-        return inside.any(axis=1)
+from prnet_core.simulation.solids import BOX, CYLINDER, ELLIPSOID, Solids
 
 
 def cast_rays(origin: np.ndarray, directions: np.ndarray, solids: Solids) -> np.ndarray:

@@ -1,0 +1,77 @@
+"""Files are written beside their target and renamed onto it, so that a failure leaves the old file as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
+    """Raise unless a file can be written at `path`; for a call before the work whose result goes there.
+
+    suffixes: those that the file may have; any when empty. A device and a link are fine.
+
+    Raises:
+        ValueError: another suffix; the text lists those that are possible.
+        OSError: the folder is missing or cannot be written to, or the path is a folder; the text names the path.
+    """
+    path = Path(path)
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise ValueError(f"{path}: written as {' '.join(sorted(suffixes))}, not {path.suffix or 'without a suffix'}")
+    target = _target(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a file to write")
+    if _is_special(target):
+        return path
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {target.parent}")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} cannot be written: it is read-only")
+    probe = _beside(target)
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """Give a temporary path beside `path`, with its suffix; when the block ends without an error it replaces `path`.
+
+    The target of a link is replaced, and the link stays. A device or a pipe is written to directly. The mode of an
+    existing file is kept.
+
+    Raises:
+        OSError: it cannot be written, as on a full disk; the text names the path, and an existing file is unchanged.
+    """
+    target = _target(Path(path))
+    if _is_special(target):
+        yield target
+        return
+    temporary = _beside(target)
+    try:
+        yield temporary
+        if target.exists():
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        os.replace(temporary, target)
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _target(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")

@@ -1,0 +1,153 @@
+"""Text tables of points: comma, semicolon, tab or space between the columns, with or without a line of names."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+from prnet_core.io.column_names import is_column_name, names_xyz, xyz_columns
+
+_COMMENTS = ("#", "//", "%")
+_LONGEST_PREAMBLE = 1000  # lines before the first row
+_FEWEST_FOR_AN_INDEX = 10
+_UNIX_TIME = (1e9, 4e9)
+
+
+class _Format(NamedTuple):
+    """delimiter: None for white space. decimal_comma: 1,5 is one and a half."""
+
+    delimiter: str | None
+    decimal_comma: bool
+
+    def split(self, line: str) -> list[str]:
+        """The cells of a line."""
+        if self.delimiter is None:
+            return line.split()
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=self.delimiter, skipinitialspace=True), [])]
+
+    def numbers(self, line: str) -> int:
+        """How many cells are numbers."""
+        return sum(_is_number(cell.replace(",", ".") if self.decimal_comma else cell) for cell in self.split(line))
+
+
+_FORMATS = [_Format(delimiter, False) for delimiter in (";", "\t", ",", None)]
+_FORMATS += [_Format(delimiter, True) for delimiter in (";", "\t", None)]
+
+
+def read_table(path: Path, columns: str | None = None) -> np.ndarray:
+    """xyz (N, 3) float64 of a text file's rows.
+
+    The columns are those named x, y, z by the line above the rows (as it is or after #, // or %), or by `columns`
+    ("t,x,y,z"); the first three where there are no names.
+
+    Raises:
+        ValueError: no such rows, names without x, y, z, or a first column that is an index or a Unix time.
+    """
+    with open(path, encoding=_encoding(path), errors="replace", newline=None) as file:
+        preamble, first = _preamble(file)
+        form = _format_of(first)
+        width = len(form.split(_without_comment(first)))
+        names = columns.split(",") if columns else _names(preamble, form, first)
+        chosen = [0, 1, 2] if names is None else _chosen(names, form.split(_without_comment(first)))
+        file.seek(0)
+        rows = _rows(islice(file, len(preamble), None), form)
+        quote = None if form.delimiter is None else '"'
+        table = np.loadtxt(rows, usecols=chosen, ndmin=2, delimiter=form.delimiter, quotechar=quote, comments=None)
+    if names is None and width > 3:
+        _refuse_an_index(table[:, 0])
+    return table
+
+
+def _encoding(path: Path) -> str:
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8-sig"
+
+
+def _preamble(file: TextIO) -> tuple[list[str], str]:
+    """The lines before the first row, and that row."""
+    lines: list[str] = []
+    for line in islice(file, _LONGEST_PREAMBLE):
+        text = _without_comment(line)
+        if text and max(form.numbers(text) for form in _FORMATS) >= 3:
+            return lines, line
+        lines.append(line)
+    raise ValueError("no line with three numbers")
+
+
+def _format_of(line: str) -> _Format:
+    text = _without_comment(line)
+    return next(form for form in _FORMATS if form.numbers(text) >= 3)
+
+
+def _names(preamble: list[str], form: _Format, first: str) -> list[str] | None:
+    """The names of the columns in the last line before the rows, or None where it is no such line."""
+    lines = [line.strip() for line in preamble if line.strip()]
+    if not lines:
+        return None
+    text = lines[-1].lstrip("".join(_COMMENTS)).strip()
+    is_comment = lines[-1].startswith(_COMMENTS)
+    splits = [form.split(text), *(other.split(text) for other in _FORMATS)]
+    named = next((names for names in splits if names_xyz(names)), None)
+    if named is not None:
+        return named
+    width = len(form.split(_without_comment(first)))
+    names = next((names for names in splits if len(names) == width), None)
+    if names is None or (is_comment and not any(is_column_name(name) for name in names)):
+        return None
+    return names
+
+
+def _chosen(names: list[str], cells: list[str]) -> list[int]:
+    while len(cells) > len(names) and not cells[-1]:
+        cells = cells[:-1]
+    while len(names) > len(cells) and not names[-1].strip():
+        names = names[:-1]
+    if len(names) != len(cells):
+        raise ValueError(f"{len(names)} names ({', '.join(names)}) for {len(cells)} columns")
+    return xyz_columns(names)
+
+
+def _rows(lines: Iterator[str], form: _Format) -> Iterator[str]:
+    for line in lines:
+        text = _without_comment(line)
+        if text:
+            yield text.replace(",", ".") if form.decimal_comma else text
+
+
+def _without_comment(line: str) -> str:
+    for mark in _COMMENTS:
+        if mark in line:
+            line = line[: line.index(mark)]
+    return line.strip(" \r\n")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_an_index(first: np.ndarray) -> None:
+    """Raise where the first column counts the rows, or is a Unix time: then x is elsewhere."""
+    if len(first) < _FEWEST_FOR_AN_INDEX:
+        return
+    steps = np.diff(first)
+    is_index = first[0] in (0.0, 1.0) and (steps == 1.0).all()
+    is_time = _UNIX_TIME[0] <= first[0] <= _UNIX_TIME[1] and (steps >= 0.0).all() and first[-1] - first[0] < 3600.0
+    if is_index or is_time:
+        kind = "a row number" if is_index else "a time"
+        raise ValueError(
+            f"the first column looks like {kind}, and nothing names the columns: add a line of names, "
+            "or name them with --columns t,x,y,z"
+        )
