@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
+from prnet_core.registration.network_starts import network_motions
 from registration_data import Pair, bunny_pairs
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet, load_network
 from prnet_core.registration import Registration
-from prnet_core.registration.network_starts import network_motions
 from prnet_core.registration.registration import from_voxels
 
 SETS: dict[str, Callable[[], Iterator[Pair]]] = {

@@ -37,6 +37,7 @@ class Oracle(torch.nn.Module):
 
     def __init__(self, rotation):
         super().__init__()
+        self.config = PRNetConfig.small()
         self.scale = torch.nn.Parameter(torch.ones(1))
         self.rotation, self.calls = rotation, 0
 
