@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from prnet_core.evaluation.paper.page import update_page
 
 RESULTS = Path("docs/results")
+PEERS = ("icp", "goicp", "fgr", "pointnetlk", "dcp")
 LIDAR = {"1": "lidar, 1 apart", "3": "lidar, 3 apart", "6": "lidar, 6 apart", "10": "lidar, 10 apart"}
 METHODS = {
     "GICP from centroid": "#999999",
@@ -62,17 +63,17 @@ def draw(results: dict, path: Path) -> None:
 
 def paper_row(name: str, title: str, published: str) -> str:
     rows = {row["method"]: row for row in load(name)["rows"]}
-    peers = {method: rows[method]["mae_r_deg"] for method in ("icp", "goicp", "fgr", "pointnetlk", "dcp") if method in rows}
+    peers = {name: rows[name]["mae_r_deg"] for name in PEERS if name in rows}
     best = min(peers, key=peers.get)
     ours, refined = rows["prnet"]["mae_r_deg"], rows["prnet+refine"]["mae_r_deg"]
     values = f"{ours:.3f} (refined {refined:.3f}) | {best} {peers[best]:.3f}; {published}"
-    return f"| {title} | MAE(R), deg | {values} | [table](#{name}) |"
+    return f"| {title} | MAE(R), deg | {values} | [table]({name}.md) |"
 
 
 def pair_row(results: dict, title: str, names: list[str]) -> str:
+    sets = [results[name] for name in names]
     counts = {
-        method: (sum(correct(results[name][method]) for name in names), sum(results[name][method]["of"] for name in names))
-        for method in METHODS
+        method: (sum(correct(one[method]) for one in sets), sum(one[method]["of"] for one in sets)) for method in METHODS
     }
     peer = max((m for m in METHODS if not m.startswith("prnet_ros")), key=lambda m: counts[m][0])
     ours, theirs = ("{}/{}".format(*counts[method]) for method in ("prnet_ros", peer))
@@ -111,7 +112,7 @@ def odometry_row(prefix: str, title: str) -> str:
 def speed_row() -> str:
     row = next(row for row in load("efficiency")["rows"] if row["method"] == "prnet")
     values = f"{row['seconds_per_pair_1024']:.3f} | paper 0.073 (GTX 1080 Ti)"
-    return f"| Network alone, 1024 points, CPU | s per pair | {values} | [times](#efficiency) |"
+    return f"| Network alone, 1024 points, CPU | s per pair | {values} | [times](efficiency.md) |"
 
 
 if __name__ == "__main__":
