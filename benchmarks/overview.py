@@ -42,7 +42,7 @@ def total(results: dict, method: str) -> tuple[float, float]:
 
 
 def draw(results: dict, path: Path) -> None:
-    """Correct pairs against distance of the scans (overlap falls with it), and accuracy against time."""
+    """Correct pairs against distance of the scans (overlap decreases), and accuracy against time."""
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     for method, color in METHODS.items():
