@@ -73,7 +73,7 @@ def paper_row(name: str, title: str, published: str) -> str:
 def pair_row(results: dict, title: str, names: list[str]) -> str:
     sets = [results[name] for name in names]
     counts = {
-        method: (sum(correct(one[method]) for one in sets), sum(one[method]["of"] for one in sets)) for method in METHODS
+        name: (sum(correct(one[name]) for one in sets), sum(one[name]["of"] for one in sets)) for name in METHODS
     }
     peer = max((m for m in METHODS if not m.startswith("prnet_ros")), key=lambda m: counts[m][0])
     ours, theirs = ("{}/{}".format(*counts[method]) for method in ("prnet_ros", peer))

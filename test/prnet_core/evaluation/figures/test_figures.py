@@ -87,5 +87,7 @@ def test_command(network, shapes, tmp_path):
     result = CliRunner().invoke(app, ["figure", "correspondences", *common, "--out", str(tmp_path / "f.png")])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["measured"] == {"first": "a", "second": "b", "lines": 40}
-    unknown = CliRunner().invoke(app, ["figure", "keypoints", *common, "--index", "2", "--out", str(tmp_path / "g.png")])
+    unknown = CliRunner().invoke(
+        app, ["figure", "keypoints", *common, "--index", "2", "--out", str(tmp_path / "g.png")]
+    )
     assert unknown.exit_code == 2 and "no index 2" in unknown.output
