@@ -112,7 +112,7 @@ def test_nan_points_and_unusable_scans_are_left_out(tiny_network, room_scans, qu
 
 
 def test_examples_do_not_depend_on_unit_or_origin(tiny_network, room_scans, quick_config):
-    from prnet_core.fine_tuning.fine_tune import split_scans
+    from prnet_core.fine_tuning.run import split_scans
 
     config = replace(quick_config, epochs=1, examples_per_scan=4, held_out_pairs=8)
     scans = room_scans[0]
