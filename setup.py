@@ -18,7 +18,7 @@ CORE += ["torch>=2.1", "tqdm", "typer>=0.9"]
 EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
-    "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14'"],
+    "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14' and platform_machine != 'aarch64'"],
     "svm": ["scikit-learn"],
     "test": ["hypothesis", "pytest>=6.2", "pytest-timeout", "pytest-xdist", "ruff"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],

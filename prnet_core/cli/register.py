@@ -17,6 +17,9 @@ def register(
     source: Path = typer.Argument(..., help="Cloud that is moved: PLY PCD XYZ npy bin LAS."),
     target: Path = typer.Argument(..., help="Cloud that it is moved onto."),
     guess: Path = typer.Option(None, help="Text file with a 4x4 matrix, T_target_source, to start from."),
+    columns: str = typer.Option(
+        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
+    ),
     json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
@@ -34,25 +37,29 @@ def register(
 
     Exit code 0 when the motion is accepted or weak, 1 when it is rejected, 2 when a file cannot be used.
     """
-    from prnet_core.cli.network import fail, network_for
+    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
-    from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
+    from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
+    from prnet_core.io.safe_write import check_target
     from prnet_core.registration import Registration, RegistrationConfig
 
-    try:
-        clouds = read_cloud_file(source), read_cloud_file(target)
+    with one_line_errors("register"):
+        if save is not None:
+            check_target(save, WRITTEN_SUFFIXES)
+        check_picture(view)
+        clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         registration = Registration(network_for(weights, device), config)
         result = registration.register(*clouds, None if guess is None else read_matrix(guess))
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
-    except (ValueError, OSError, ImportError) as error:
-        raise fail("register", error) from error
     typer.echo(as_json(result) if json else as_text(result))
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
 
-        draw_before_and_after(*clouds, result, view)
+        with one_line_errors("register"):
+            draw_before_and_after(*clouds, result, view)
     if not result.usable:
         raise typer.Exit(1)
 
