@@ -111,7 +111,7 @@ def _storage_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = [file for file in path.iterdir() if file.suffix in STORAGE_SUFFIXES and not file.name.startswith(".")]
-    return sorted(files, key=lambda file: natural_key(file.name))
+    return sorted(files, key=lambda file: (natural_key(file.stem), file.name))
 
 
 def _open_file(path: Path, stack: ExitStack) -> BagFile:
@@ -124,7 +124,7 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
         try:
             rest = CutMcap(path)
         except (ValueError, OSError) as reason:
-            raise BagError(f"{error}; {reason}; {recovery(path)}") from error
+            raise BagError(f"{path}: not a readable bag: {reason}; {recovery(path)}") from error
     end = rest.num_bytes if rest.cut_at is None else rest.cut_at
     damaged = f", without {rest.num_damaged} damaged chunks" if rest.num_damaged else ""
     _log.warning(

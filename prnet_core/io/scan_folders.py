@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ class ScanFolder:
         ]  # fmt: skip
         if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
-        chosen = _one_file_a_name(sorted(found, key=lambda file: natural_key(file.name)), suffixes)
+        chosen = _one_file_a_name(sorted(found, key=lambda file: (natural_key(file.stem), file.name)), suffixes)
         order = self.folder / "scans.txt"
         if not order.is_file():
             return list(chosen.values())
@@ -109,7 +110,9 @@ class ScanFolder:
 
     def _rows(self, file: Path, ndmin: int) -> np.ndarray:
         try:
-            rows = np.loadtxt(file, ndmin=ndmin)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a file without rows
+                rows = np.loadtxt(file, ndmin=ndmin)
         except ValueError as error:
             raise CloudFileError(f"{file}: {error}") from error
         if len(rows) != len(self.files):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,7 +81,9 @@ def read_kitti(path: Path | str) -> np.ndarray:
 
 def _read_rows(path: Path | str, width: int, kind: str, meaning: str) -> np.ndarray:
     try:
-        rows = np.loadtxt(path, ndmin=2, encoding="utf-8-sig")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a file without rows
+            rows = np.loadtxt(path, ndmin=2, encoding="utf-8-sig")
     except ValueError as error:
         raise ValueError(f"{path}: not a {kind} file: {error}") from error
     if len(rows) == 0:
