@@ -39,14 +39,14 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
     rays = scene.rays
     camera = random_stereo_camera(rng, noisy=False)
     fragments = []
-    position, yaw, pitch = _free_position(scene, rng), rng.uniform(-np.pi, np.pi), rng.uniform(-0.6, 0.2)
+    position, yaw, pitch = free_position(scene, rng), rng.uniform(-np.pi, np.pi), rng.uniform(-0.6, 0.2)
     for _ in range(3 * count):
         views = int(rng.integers(6, 11))
         target_yaw, target_pitch = (
             yaw + rng.normal(0.0, 0.5),
             np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3),
         )
-        end = _clip(scene, position + rng.normal(0.0, 0.35, 3) * (1.0, 1.0, 0.3))
+        end = clip_to_region(scene, position + rng.normal(0.0, 0.35, 3) * (1.0, 1.0, 0.3))
         poses = [
             camera_pose(position + s * (end - position), yaw + s * (target_yaw - yaw),
                         pitch + s * (target_pitch - pitch), rng.normal(0.0, 0.05))
@@ -59,9 +59,9 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
             break
         yaw = target_yaw + rng.normal(0.0, 0.55)
         pitch = target_pitch
-        position = _clip(scene, end + rng.normal(0.0, 0.5, 3) * (1.0, 1.0, 0.2))
+        position = clip_to_region(scene, end + rng.normal(0.0, 0.5, 3) * (1.0, 1.0, 0.2))
         if scene.solids.contain(position[None], margin=0.15).any():
-            position = _free_position(scene, rng)
+            position = free_position(scene, rng)
     return fragments
 
 
@@ -96,7 +96,8 @@ def camera_pose(position: np.ndarray, yaw: float, pitch: float, roll: float) -> 
     return pose
 
 
-def _free_position(scene: Scene, rng: np.random.Generator) -> np.ndarray:
+def free_position(scene: Scene, rng: np.random.Generator) -> np.ndarray:
+    """A random place (3,) for a camera, outside all solids where one is found."""
     for _ in range(50):
         position = rng.uniform(*scene.sensor_region)
         if not scene.solids.contain(position[None], margin=0.15).any():
@@ -104,5 +105,6 @@ def _free_position(scene: Scene, rng: np.random.Generator) -> np.ndarray:
     return position
 
 
-def _clip(scene: Scene, position: np.ndarray) -> np.ndarray:
+def clip_to_region(scene: Scene, position: np.ndarray) -> np.ndarray:
+    """The nearest position (3,) in the scene's region for sensors."""
     return np.clip(position, *scene.sensor_region)
