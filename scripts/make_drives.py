@@ -34,7 +34,7 @@ def write_bag(path: Path, drive: Drive) -> None:
         for scan in _with_progress(drive):
             stamp_ns = START_NS + round(scan.stamp * 1e9)
             bag.add_scan(stamp_ns, FRAME, scan.points, scan.point_times)
-            bag.add_truth(stamp_ns, FRAME, scan.T_world_sensor)
+            bag.add_ground_truth(stamp_ns, FRAME, scan.T_world_sensor)
 
 
 def write_folder(path: Path, drive: Drive) -> None:

@@ -27,7 +27,7 @@ def furnished_room(rng: np.random.Generator, size: tuple[float, float] = (5.0, 4
 
 
 def corridor(rng: np.random.Generator, length: float = 24.0, width: float = 2.0) -> Solids:
-    """A closed corridor along x with equal doors every 3 m on both sides, and few things that tell places apart."""
+    """A closed corridor along x with equal doors every 3 m on both sides, and few things that differ between places."""
     scene = SceneBuilder(rng)
     height = 2.5
     shell(scene, (length, width), height)
