@@ -1,6 +1,7 @@
 """Simulated pairs are kept in data/verification (not part of the repository) until the simulator's code changes."""
 
 import hashlib
+import os
 import pickle
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -19,7 +20,7 @@ def cached(name: str, seed: int, make: Callable[[], Iterable[Pair]]) -> list[Pai
         return pickle.loads(file.read_bytes())
     made = list(make())
     FOLDER.mkdir(parents=True, exist_ok=True)
-    partial = file.with_suffix(".partial")
+    partial = file.with_suffix(f".{os.getpid()}.partial")
     partial.write_bytes(pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL))
     partial.replace(file)
     for old in FOLDER.glob(f"{name.replace(' ', '_')}-{seed}-*.pickle"):
