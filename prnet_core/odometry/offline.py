@@ -12,7 +12,6 @@ import numpy as np
 from prnet_core.io.recordings import RecordedScans
 from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.scan_odometry import ScanOdometry
-from prnet_core.odometry.update import OdometryUpdate
 
 USED = ("first", "accepted", "weak", "reset")
 
@@ -30,18 +29,22 @@ class OdometryRun:
 
 def run_odometry(odometry: ScanOdometry, scans: RecordedScans, every: int = 1) -> OdometryRun:
     """Feed every `every`-th scan. Rejected and ignored scans have no pose in the trajectory."""
-    updates: list[OdometryUpdate] = []
+    stamps, poses, failures, counts = [], [], [], Counter()
     seconds = 0.0
     for stamp, points, times in islice(scans, 0, None, every):
         began = time.perf_counter()
-        updates.append(odometry.register_scan(points, stamp, times))
+        update = odometry.register_scan(points, stamp, times)
         seconds += time.perf_counter() - began
-    used = [update for update in updates if update.status in USED]
-    poses = np.array([update.T_odom_sensor for update in used]).reshape(-1, 4, 4)
+        counts[update.status] += 1
+        if update.status in USED:
+            stamps.append(update.stamp)
+            poses.append(update.T_odom_sensor)
+        else:
+            failures.append((update.stamp, f"{update.status}: {update.reason}"))
     return OdometryRun(
-        trajectory=Trajectory(np.array([update.stamp for update in used]), poses),
-        counts=dict(Counter(update.status for update in updates)),
-        failures=[(u.stamp, f"{u.status}: {u.reason}") for u in updates if u.status not in USED],
-        num_scans=len(updates),
-        seconds_per_scan=seconds / max(1, len(updates)),
+        trajectory=Trajectory(np.array(stamps), np.array(poses).reshape(-1, 4, 4)),
+        counts=dict(counts),
+        failures=failures,
+        num_scans=counts.total(),
+        seconds_per_scan=seconds / max(1, counts.total()),
     )
