@@ -4,12 +4,14 @@
     python benchmarks/fine_tune_real.py lidar --out docs/results/fine_tune_lidar.json
 
 bunny: tuned on the ten Stanford range scans, each with copies of itself (random transforms and crops) and, unless
---copies-only, with the neighbours in the folder's order that our registration could register to it, without ground true;
-validated on the real pairs of different scans that overlap by more than 30 %, those of such neighbours and the others
-apart. lidar: tuned on the first third of lidar_hilti/part_a
-and the transforms that our odometry accepted between these scans; validated on pairs of the last third. The network sees
-pairs as the registration shows them, no guess; "refined" counts the pairs for which GICP from its result converges.
-Beside OUT.json come OUT.md and, for the bunny, the figure OUT.png.
+--copies-only, with the neighbours that our registration registers to it, without ground truth. Validated on the real
+pairs of different scans that overlap by more than 30 %; pairs of such neighbours and other pairs are listed separately.
+
+lidar: tuned on the first third of lidar_hilti/part_a and the transforms that our odometry accepted between these scans;
+validated on pairs of the last third.
+
+The network gets the pairs as in registration, without a guess. "refined" counts the pairs for which GICP converges from
+its result. Also writes OUT.md and, for the bunny, the figure OUT.png.
 """
 
 import argparse
