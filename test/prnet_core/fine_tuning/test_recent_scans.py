@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from prnet_core.fine_tuning.recent_scans import RecentScans, scan_difference
+from prnet_core.fine_tuning.recent_scans import CellGrid, RecentScans
 from prnet_core.geometry import se3
 
 RNG = np.random.default_rng(0)
@@ -85,12 +85,12 @@ def test_only_finite_points_are_kept():
 
 def test_difference_does_not_depend_on_unit_place_or_density():
     a, b = scan(), scan(turned(15, 0.3), number=3000)
-    difference = scan_difference(a, b)
+    difference = CellGrid(a).difference(b)
     assert 0.1 < difference < 0.5
-    assert scan_difference(1000 * a, 1000 * b) == pytest.approx(difference, abs=0.02)
-    assert scan_difference(a + 500.0, b + 500.0) == pytest.approx(difference, abs=0.02)
-    assert scan_difference(a, a) == 0.0
-    assert scan_difference(a, a + 100.0) == 1.0
+    assert CellGrid(1000 * a).difference(1000 * b) == pytest.approx(difference, abs=0.02)
+    assert CellGrid(a + 500.0).difference(b + 500.0) == pytest.approx(difference, abs=0.02)
+    assert CellGrid(a).difference(a) == 0.0
+    assert CellGrid(a).difference(a + 100.0) == 1.0
 
 
 def test_many_threads():
