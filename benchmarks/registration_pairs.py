@@ -67,7 +67,7 @@ def run_set(pairs: list[Pair], method: Callable) -> dict:
         degrees, metres = pair.errors(estimate)
         row = {"pair": pair.name, "right": pair.is_right(estimate), "degrees": degrees, "metres": metres}
         if estimate is not answer:
-            row |= {"status": answer.status, "start": answer.start, "inlier_ratio": answer.inlier_ratio}
+            row |= {"status": answer.status, "hypothesis": answer.hypothesis, "inlier_ratio": answer.inlier_ratio}
         rows.append(row)
     right = [row for row in rows if row["right"]]
     return {
@@ -102,10 +102,10 @@ def to_markdown(results: dict, command: str) -> str:
             for result in results.values()
         ]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    lines += ["", "Which start won, ours with the network:", "", "| set | starts |", "|---|---|"]
+    lines += ["", "Which hypothesis won, ours with the network:", "", "| set | hypotheses |", "|---|---|"]
     for name, result in results.items():
         if OURS in result:
-            starts = [row["start"] for row in result[OURS]["pairs"]]
+            starts = [row["hypothesis"] for row in result[OURS]["pairs"]]
             counts = ", ".join(f"{start} {starts.count(start)}" for start in dict.fromkeys(starts))
             lines.append(f"| {name} | {counts} |")
     return "\n".join(lines) + "\n"

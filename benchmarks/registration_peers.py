@@ -7,7 +7,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, prepare_cloud
-from prnet_core.registration.refine import align, coarse_level
+from prnet_core.registration.refine import align
 from prnet_core.registration.registration import from_voxels, to_voxels
 
 CONFIG = RegistrationConfig()
@@ -30,7 +30,7 @@ def feature_voxel(source: np.ndarray, target: np.ndarray) -> float:
 def refine(source: PreparedCloud, target: PreparedCloud, start: np.ndarray) -> np.ndarray:
     """GICP coarse to fine, our own stages, from a start (4, 4) in the clouds' frames."""
     motion = to_voxels(start, source, target)
-    levels = coarse_level(source, CONFIG), coarse_level(target, CONFIG)
+    levels = source.coarse_level, target.coarse_level
     motion = align(*levels, motion, CONFIG.coarse_distance_voxels, CONFIG.coarse_iterations, CONFIG)
     for distance in (CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels):
         motion = align(source.level, target.level, motion, distance, CONFIG.final_iterations, CONFIG)

@@ -1,4 +1,4 @@
-"""Make the sample bags of test/data anew: a simulated LiDAR walk, a simulated depth camera, real Kinect frames.
+"""Make the sample bags of test/data again: a simulated LiDAR walk, a simulated depth camera, real Kinect frames.
 
     python scripts/make_sample_data.py --pcl pcl_1.15.0+dfsg.orig.tar.xz
 
@@ -16,10 +16,11 @@ import numpy as np
 from kinect_frames import kinect_frames, license_text
 from scipy.spatial.transform import Rotation
 
+from prnet_core.simulation.depth_camera import DepthCamera
+from prnet_core.simulation.lidar import SpinningLidar
 from prnet_core.simulation.sample_bag import SampleBag
-from prnet_core.simulation.sample_room import furnished_room
-from prnet_core.simulation.sample_sensors import DepthCamera, SpinningLidar
-from prnet_core.simulation.sample_walk import Walk
+from prnet_core.simulation.sample_room import sample_room
+from prnet_core.simulation.trajectories import PathTrajectory, mounted, steady
 
 START_NS = 1_760_000_000 * 10**9
 SCAN_RATE = 5.0
@@ -34,7 +35,7 @@ def transform(xyz: tuple[float, float, float], matrix: np.ndarray) -> np.ndarray
     return result
 
 
-# A LiDAR on a mast, turned by 90 degrees and tilted a little: an extrinsic that is ignored or inverted shows.
+# A LiDAR on a mast, rotated by 90 degrees and tilted a little: an ignored or inverted extrinsic shows.
 T_BASE_LIDAR = transform(
     (0.15, 0.0, 1.10), Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix()
 )
@@ -44,37 +45,38 @@ T_BASE_CAMERA = transform(
     Rotation.from_euler("Y", 10.0, degrees=True).as_matrix() @ np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
 )
 
-LIDAR_WALK = Walk(
+LIDAR_WALK = PathTrajectory(
     [(3.6, 1.7), (2.6, 1.2), (1.4, 0.9), (0.6, 0.1), (0.3, -1.0), (-0.7, -1.8), (-2.3, -1.9), (-3.4, -1.2),
      (-3.6, 0.2), (-3.3, 1.6), (-2.3, 2.5), (-0.9, 2.7), (0.4, 2.6)],
-    speed=1.0,
+    steady(1.0),
 )  # fmt: skip
-CAMERA_WALK = Walk([(-4.0, -0.9), (-3.0, -1.3), (-1.8, -1.6), (-0.4, -1.0), (0.4, 0.4)], speed=0.7)
+CAMERA_WALK = PathTrajectory([(-4.0, -0.9), (-3.0, -1.3), (-1.8, -1.6), (-0.4, -1.0), (0.4, 0.4)], steady(0.7))
 
 
 def make_lidar_walk(path: Path, num_scans: int = 64) -> None:
     """Every second sweep of a LiDAR that turns at 10 Hz, distorted by the motion, with a time for every point."""
-    room, lidar, random = furnished_room(), SpinningLidar(), np.random.default_rng(1)
+    motion = mounted(LIDAR_WALK, T_BASE_LIDAR)
+    room, lidar, random = sample_room(), SpinningLidar(), np.random.default_rng(1)
     with SampleBag(path) as bag:
         bag.add_static(START_NS, "lidar", T_BASE_LIDAR)
         for index in range(num_scans):
             start = index / SCAN_RATE
             stamp_ns = START_NS + round(start * 1e9)
-            points, times = lidar.scan(room, lambda t: LIDAR_WALK.pose(t) @ T_BASE_LIDAR, start, random)
+            points, times = lidar.scan(room, motion, start, random)
             bag.add_scan(stamp_ns, "lidar", points, times)
-            bag.add_truth(stamp_ns, "lidar", LIDAR_WALK.pose(start) @ T_BASE_LIDAR)
+            bag.add_truth(stamp_ns, "lidar", motion(start))
 
 
 def make_depth_walk(path: Path, num_frames: int = 16) -> None:
     """A depth camera at 5 Hz, organised clouds with NaN."""
-    room, camera, random = furnished_room(), DepthCamera(), np.random.default_rng(2)
+    room, camera, random = sample_room(), DepthCamera(), np.random.default_rng(2)
     frame = "camera_depth_optical_frame"
     with SampleBag(path) as bag:
         bag.add_static(START_NS, frame, T_BASE_CAMERA)
         for index in range(num_frames):
             time = 1.0 + index / SCAN_RATE
             stamp_ns = START_NS + round(time * 1e9)
-            T_map_camera = CAMERA_WALK.pose(time) @ T_BASE_CAMERA
+            T_map_camera = CAMERA_WALK(time) @ T_BASE_CAMERA
             bag.add_depth_frame(stamp_ns, frame, camera.frame(room, T_map_camera, random))
             bag.add_truth(stamp_ns, frame, T_map_camera)
 

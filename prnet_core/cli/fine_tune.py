@@ -45,7 +45,7 @@ def fine_tune(
     from prnet_core.cli.errors import one_line_errors
     from prnet_core.fine_tuning import FineTuneConfig
     from prnet_core.fine_tuning import fine_tune as run
-    from prnet_core.fine_tuning.motions import register_neighbours
+    from prnet_core.fine_tuning.scan_transforms import register_neighbours
     from prnet_core.io.safe_write import check_target
     from prnet_core.model import load_network, save_network
     from prnet_core.registration import Registration, RegistrationConfig
@@ -62,7 +62,7 @@ def fine_tune(
         network = load_network(weights, device)
         clouds = different_scans(read_scans(scans, topic, columns), max_scans)
         typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
-        motions = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
+        transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
         signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
         with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
             report = run(
@@ -71,7 +71,7 @@ def fine_tune(
                 config,
                 progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
                 should_stop=lambda: bool(stopped),
-                motions=motions,
+                transforms=transforms,
                 began=began,
             )
     if report.improved:
@@ -123,7 +123,7 @@ def as_table(report: FineTuneReport) -> str:
             *lines,
             f"{kept}: {report.reason}",
             f"{report.num_scans_tuned} scans tuned on, {report.num_scans_held_out} held out{unusable}, "
-            f"{report.num_motions} motions between them; "
+            f"{report.num_transforms} transforms between them; "
             f"{report.steps} steps in {report.seconds:.0f} s",
         ]
     )

@@ -1,4 +1,4 @@
-"""`prnet train`: a training run in a folder, started or continued."""
+"""`prnet train`: start a training run in a folder, or continue it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import typer
 
 def train(
     config: Path = typer.Option(..., help="YAML file of the run, such as those in configs/."),
-    out: Path = typer.Option(None, help="Folder of the run; runs/NAME for NAME.yaml when left out."),
-    max_minutes: float = typer.Option(None, help="Length of the whole run, over all its starts."),
+    out: Path = typer.Option(None, help="Folder of the run. Default: runs/NAME for NAME.yaml."),
+    max_minutes: float = typer.Option(None, help="Length of the whole run, over all its launches."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
-    """Train a network, or go on from the folder's newest checkpoint.
+    """Train a network, or continue from the newest checkpoint in the folder.
 
-    A kill at any moment loses the minutes since that checkpoint; SIGTERM and Ctrl-C lose nothing. With several
+    A kill loses the minutes since that checkpoint. SIGTERM and Ctrl-C lose nothing. With several
     processes: torchrun --nproc-per-node N -m prnet_core.cli.main train --config FILE.
     """
     import json
@@ -23,6 +23,7 @@ def train(
 
     import torch
 
+    import prnet_core.evaluation.baselines  # noqa: F401  adds its networks to the methods
     from prnet_core.cli.errors import one_line_errors
     from prnet_core.training import Trainer, load_training_config
     from prnet_core.training.group import join_group

@@ -1,4 +1,4 @@
-"""Figures that others published, to stand beside ours. All on ModelNet40 (12,311 shapes, 2,468 of them test).
+"""Published results for comparison. All on ModelNet40 (12,311 shapes, 2,468 of them test).
 
 Rotation in degrees of Euler angles, translation in units of the unit sphere.
 """
@@ -19,7 +19,7 @@ UNSEEN_OBJECTS = [
     _row("PointNetLK (PRNet paper)", 16.735, 7.550, 0.045, 0.025, -0.654),
     _row("DCP-v2 (PRNet paper)", 6.709, 4.448, 0.027, 0.020, 0.732),
     _row("PRNet (paper)", 3.199, 1.454, 0.016, 0.010, 0.939),
-    _row("PRNet (a reader's rerun)", 3.02, 1.405, 0.0165, 0.0110),
+    _row("PRNet (independent rerun)", 3.02, 1.405, 0.0165, 0.0110),
     _row("IDAM (GNN)", 2.95, 0.76, 0.021, 0.005),
     _row("OMNet (without 8 axisymmetric classes)", 0.912, 0.339, 0.0078, 0.0049),
 ]
@@ -59,7 +59,7 @@ BY_PROTOCOL = {"objects": UNSEEN_OBJECTS, "noise": NOISE, "hard": TWICE_SAMPLED,
 
 MAE_R_DEG_BY_CHOICE = {
     "temperature": {"fixed": 1.659, "annealed": 1.630, "learned": 1.675, "predicted": 1.454},
-    "keypoints": {"random": 1.689, "closeness": 2.109, "norm": 1.454},
+    "keypoints": {"random": 1.689, "centrality": 2.109, "norm": 1.454},
     "num_keypoints": {16: 27.8, 32: 8.29, 64: 3.13, 128: 2.01, 256: 1.60, 384: 1.51, 512: 1.454},
     "discount": {0.5: 1.92, 0.7: 2.00, 0.9: 1.454, 0.99: 1.73},
     "missing": {0.75: 6.45, 0.5: 3.94, 0.25: 1.454},

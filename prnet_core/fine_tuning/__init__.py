@@ -1,10 +1,12 @@
-"""Adapting the network to the scans just seen (paper, section 5.3), judged on scans held out."""
+"""Fine-tuning the network on the latest scans (paper, section 5.3), validated on held-out scans.
+
+`fine_tune` imports PyTorch, only when used: the ROS node, which starts FineTuneProcess, must not load it.
+"""
 
 from .config import FineTuneConfig
-from .fine_tune import FineTuneProgress, fine_tune
-from .process import FineTuneCancelled, FineTuneProcess
+from .process import FineTuneProcess
+from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
-from .scan_examples import FineTuneError, ScanMotion
 
 __all__ = [
     "FineTuneCancelled",
@@ -13,6 +15,14 @@ __all__ = [
     "FineTuneProcess",
     "FineTuneProgress",
     "FineTuneReport",
-    "ScanMotion",
+    "ScanTransform",
     "fine_tune",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name != "fine_tune":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .run import fine_tune
+
+    return fine_tune

@@ -1,9 +1,8 @@
-"""Judging a network alone on pairs of held-out scans."""
+"""Validation of the network, without refinement, on pairs of held-out scans."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from prnet_core.model import PRNet
 from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
+from .progress import Score
 from .scan_examples import ScanExamples, stack
 
 CAP_DEG = 45.0
@@ -20,22 +20,8 @@ BASIN_DEG, BASIN_UNIT = 15.0, 0.2
 CHUNK = 8
 
 
-@dataclass(frozen=True)
-class Score:
-    """Rotation errors of the network alone, no refinement.
-
-    error_deg: mean, each pair capped at 45 degrees: what decides. A median would not see the pairs that fail.
-    basin_share: pairs within 15 degrees and 0.2 of the clouds' radius, from where the refinement finds home.
-    """
-
-    error_deg: float
-    median_deg: float
-    basin_share: float
-    num_pairs: int
-
-
 class HeldOut:
-    """Judges a network on the same pairs again and again, and keeps its best weights.
+    """Validates a network on the same pairs and keeps the best weights.
 
     before: the score at the start. best_tuned: the lowest error since then. history: (step, score), the start first.
     """
@@ -51,11 +37,11 @@ class HeldOut:
 
     @property
     def best_error_deg(self) -> float:
-        """Lowest error so far, that before included."""
+        """Lowest error so far, including the one before fine-tuning."""
         return min(self.before.error_deg, self.best_tuned.error_deg)
 
     def judge(self, network: PRNet, step: int) -> None:
-        """Score the network, and keep a copy of its weights if they are the best since the start."""
+        """Score the network and keep a copy of its weights if they are the best so far."""
         now = score(network, self.pairs)
         self.num_without_gain = 0 if now.error_deg < self.best_error_deg else self.num_without_gain + 1
         if self.best_weights is None or now.error_deg < self.best_tuned.error_deg:
@@ -63,7 +49,7 @@ class HeldOut:
         self.history.append((step, now))
 
     def is_gain(self, min_gain: float) -> bool:
-        """True when the best tuned weights err less by the share `min_gain` of the error before."""
+        """True if the best tuned weights reduce the error by at least the fraction `min_gain`."""
         gain = self.before.error_deg - self.best_tuned.error_deg
         return gain > 0.0 and gain >= min_gain * self.before.error_deg
 
@@ -88,7 +74,7 @@ def score(network: PRNet, pairs: PairBatch) -> Score:
 
 
 def in_basin(rotation_deg: np.ndarray, translation: np.ndarray) -> np.ndarray:
-    """Mask of the errors from where the refinement finds home; translation in units of the network."""
+    """Mask of the errors from which the refinement converges; translation in units of the network."""
     return (rotation_deg < BASIN_DEG) & (translation < BASIN_UNIT)
 
 

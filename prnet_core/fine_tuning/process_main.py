@@ -1,4 +1,4 @@
-"""What the process that FineTuneProcess starts does in its folder.
+"""The program of the process started by FineTuneProcess.
 
 It answers one line of JSON a step, {"progress": ...}, and {"report": ...} or {"error": ...} as the last. Ends when its
 standard input closes.
@@ -16,7 +16,7 @@ from typing import TextIO
 
 
 def main(answers: TextIO) -> None:
-    """Tune as the folder's request says."""
+    """Fine-tune as requested in the folder."""
     folder = Path(sys.argv[1])
 
     def say(**values: object) -> None:
@@ -24,25 +24,23 @@ def main(answers: TextIO) -> None:
 
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
-    import numpy as np
     import torch
 
     from prnet_core.model import load_network, save_network
 
     from .config import FineTuneConfig
-    from .fine_tune import fine_tune
-    from .process import REQUEST, SCANS, TUNED, WEIGHTS
-    from .scan_examples import FineTuneError, ScanMotion
+    from .inputs import REQUEST, TUNED, WEIGHTS, read_inputs
+    from .progress import FineTuneError
+    from .run import fine_tune
 
     request = json.loads((folder / REQUEST).read_text())
     torch.set_num_threads(request["num_threads"])
-    with np.load(folder / SCANS) as scans:
-        scans = [scans[f"arr_{index}"] for index in range(len(scans.files))]
-    motions = [ScanMotion(source, target, np.array(T)) for source, target, T in request["motions"]]
+    scans, transforms = read_inputs(folder)
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(
-            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)), motions=motions,
+            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)),
+            transforms=transforms,
             began=request["began"],
         )  # fmt: skip
     except FineTuneError as error:

@@ -1,11 +1,12 @@
 """Every number of the network, in one frozen object."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 Temperature = Literal["predicted", "fixed", "annealed", "learned"]
-KeypointRule = Literal["norm", "random", "closeness"]
-Matching = Literal["rowwise", "sinkhorn"]
+KeypointRule = Literal["norm", "random", "centrality", "all"]
+Matching = Literal["rowwise", "sinkhorn", "dual"]
+LossForm = Literal["exact", "printed"]
 
 
 @dataclass(frozen=True)
@@ -15,36 +16,55 @@ class PRNetConfig:
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
     num_neighbours: int = 20
     embedding: int = 512
+    features: Literal["coordinates", "surface"] = "coordinates"
+    """What the local features read: coordinates (the paper), or normals and patches, which do not change when the
+    cloud is rotated (ours)."""
+    transformer: Literal["paper", "geometric", "none"] = "paper"
+    """The paper's, ours whose self-attention knows distances, or none: each cloud's features by themselves."""
+    transformer_blocks: int = 1
+    """Of the geometric transformer."""
     num_heads: int = 4
     feed_forward: int = 1024
     temperature_channels: tuple[int, ...] = (128, 128, 128)
 
     num_keypoints: int = 512
-    """At most two thirds of a cloud become key points: the paper's 512 of 768."""
+    """At most two thirds of a cloud become keypoints: the paper's 512 of 768."""
     keypoints: KeypointRule = "norm"
     temperature: Temperature = "predicted"
     matching: Matching = "rowwise"
     robust_procrustes: bool = False
-    """Reweight the matches at inference (ours); False is the paper's plain least squares."""
+    """Weight the matches robustly at inference (ours); False is the paper's least squares."""
 
     num_passes: int = 3
     discount: float = 0.9
     cycle_weight: float = 0.1
     global_feature_weight: float = 0.1
-    cycle: Literal["exact", "paper"] = "exact"
+    loss_form: LossForm = "exact"
+    """"printed": the paper's formulas to the letter; "exact": ours, zero at the correct transform (model/losses.py)."""
+    motion_weight: float = 1.0
+    """Weight of the paper's terms; 0 leaves the matching term alone and saves the Procrustes of the training."""
+    dustbin_weight: float = 0.3
+    """Of points without a match, in the loss of the matching "dual"."""
     matching_weight: float = 0.0
     """Weight of our cross entropy of the matching matrix; 0 is the paper's loss."""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if self.embedding % self.num_heads:
             raise ValueError(f"embedding {self.embedding} is not a multiple of num_heads {self.num_heads}")
+        if (self.matching == "dual") != (self.keypoints == "all"):
+            raise ValueError('matching "dual" matches all points: it goes with keypoints "all", and they with it')
+        if self.matching == "dual" and self.features != "surface":
+            raise ValueError('matching "dual" needs the features "surface": its match radius is in point spacings')
+        if self.transformer == "geometric" and self.features != "surface":
+            raise ValueError('the geometric transformer needs the features "surface": lengths in point spacings')
         for name in ("num_neighbours", "num_keypoints", "num_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     @classmethod
     def paper(cls) -> "PRNetConfig":
-        """The paper's network and loss."""
+        """The paper's network. The loss is in the "exact" form; with `loss_form="printed"` it is the paper's."""
         return cls()
 
     @classmethod
@@ -52,14 +72,45 @@ class PRNetConfig:
         """Half as wide, for robots without a GPU; trained with the matching term."""
         return cls(embedding=256, feed_forward=512, matching_weight=1.0, robust_procrustes=True)
 
+    @classmethod
+    def invariant(cls) -> "PRNetConfig":
+        """Rotation-invariant inputs, matched in both directions, one pass: for scans in any orientation (ours)."""
+        return cls(
+            edge_conv_channels=(64, 128, 256),
+            features="surface",
+            transformer="geometric",
+            transformer_blocks=1,
+            embedding=192,
+            feed_forward=384,
+            keypoints="all",
+            temperature="learned",
+            matching="dual",
+            robust_procrustes=True,
+            num_passes=1,
+            motion_weight=0.0,
+            matching_weight=1.0,
+        )
+
     def to_dict(self) -> dict:
         """Plain values, for a file's metadata."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict) -> "PRNetConfig":
-        """Inverse of `to_dict`; an unknown name raises ValueError."""
+        """Inverse of `to_dict`; an unknown name raises ValueError. Names of version 0.1 are read too."""
+        values = dict(values)
+        if "cycle" in values:
+            values["loss_form"] = {"paper": "printed"}.get(values["cycle"], values["cycle"])
+            del values["cycle"]
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
             raise ValueError(f"unknown network settings: {', '.join(sorted(unknown))}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def check_choices(config) -> None:
+    """Raise ValueError, by name, for a field of a dataclass annotated `Literal[...]` that has another value."""
+    for name, kind in get_type_hints(type(config)).items():
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        if choices and getattr(config, name) not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(config, name)!r}")

@@ -8,30 +8,29 @@ from .precision import at_least_float32
 
 
 def num_keypoints(num_points: int, wanted: int) -> int:
-    """How many points of a cloud become key points: the wanted number, at most two thirds, at least one."""
+    """How many points of a cloud become keypoints: the wanted number, at most two thirds, at least one."""
     return max(1, min(wanted, (2 * num_points + 2) // 3))
 
 
 def select_keypoints(
-    features: Tensor, wanted: int, rule: KeypointRule = "norm", points: Tensor | None = None
+    features: Tensor, wanted: int, rule: KeypointRule = "norm"
 ) -> Tensor:
-    """Indices (B, K) of a cloud's key points, K = num_keypoints(N, wanted).
+    """Indices (B, K) of a cloud's keypoints, K = num_keypoints(N, wanted).
 
-    "norm" is the paper's: the largest L2 norms of Phi (B, N, C). "random" and "closeness" (the points with
-    the smallest mean distance to all others of `points` (B, N, 3)) are the rows of its comparison; "random"
-    draws from torch's generator.
+    "norm" is the paper's: the largest L2 norms of Phi (B, N, C). "random" and "centrality" (the smallest mean
+    distance to all other points in feature space) are the rows of its comparison; "random" draws from torch's
+    generator.
     """
     count = num_keypoints(features.shape[1], wanted)
     if rule == "norm":
         score = at_least_float32(features).norm(dim=-1)
     elif rule == "random":
         score = torch.rand(features.shape[:2], device=features.device)
-    elif rule == "closeness":
-        if points is None:
-            raise ValueError("key points by closeness need the points")
-        score = -torch.cdist(points, points).mean(dim=-1)
+    elif rule == "centrality":
+        features = at_least_float32(features)
+        score = -torch.cdist(features, features).mean(dim=-1)
     else:
-        raise ValueError(f"unknown key point rule {rule!r}: norm, random or closeness")
+        raise ValueError(f"unknown keypoint rule {rule!r}: norm, random or centrality")
     return score.topk(count, dim=-1).indices
 
 

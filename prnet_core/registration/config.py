@@ -10,7 +10,7 @@ Refinement = Literal["gicp", "point_to_plane", "open3d_gicp", "open3d_point_to_p
 
 @dataclass(frozen=True)
 class RegistrationConfig:
-    """How two clouds are prepared, matched, refined and judged.
+    """How two clouds are prepared, matched, refined and verified.
 
     Distances written `*_voxels` are multiples of the voxel size of the pair, so that one set of numbers
     serves objects of centimetres and streets of a hundred metres.
@@ -30,31 +30,59 @@ class RegistrationConfig:
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     coarse_iterations: int = 30
-    fine_iterations: int = 12  # a right start needs two or three, a wrong one would use any number
+    fine_iterations: int = (
+        12  # a correct hypothesis needs two or three, an incorrect one would use any number
+    )
     final_iterations: int = 30
-    refined_starts: int = 2  # starts of a stage that reach the fine stage; the best of them the last
+    refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine stage,
+    finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
 
-    network_points: int = 384  # points shown to the network: a start is asked for, not the last decimal
+    network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     network_passes: int = 2
-    network_samples: int = 1  # further samples shown when nothing convinces,
-    network_turns: int = 4  # each turned this often about the vertical
+    network_samples: int = 1  # further samples when nothing is verified,
+    network_rotations: int = 4  # each rotated this often about the vertical
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40
-    feature_starts: int = 4  # motions taken from the feature matches
+    feature_hypotheses: int = 4  # transforms taken from the feature matches
 
     inlier_distance_voxels: float = 1.0
     overlap_distance_voxels: float = 2.0
-    strong_score: float = 3.5  # no further starts are tried from here
-    better_score: float = 0.3  # by which a later start must beat an earlier one
-    min_confidence_accepted: float = 0.88  # calibrated with the next: docs/results/registration_judgement.md
-    min_confidence_weak: float = 0.5
+    better_score: float = 0.3  # by which a later hypothesis must beat an earlier one
     min_inliers: int = 50
+    max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
+
+    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
+    alternative_share: float = 0.75  # with this share of the best transform's points near the target
+    distinct_distance_voxels: float = (
+        4.0  # transforms that move the points further apart than this are different
+    )
+    rival_agreement: float = 0.97  # of the best transform's agreement, from which another one is as good
+    guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
+
+    verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
+    max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
+    min_agreement_accepted: float = 0.2
+    max_violation_weak: float = 0.045
+    min_agreement_weak: float = 0.3
+
+    max_violation_certain: float = 0.008  # an accepted transform ends the search below it and
+    min_agreement_certain: float = 0.6  # above this,
+    min_agreement_alone: float = 0.8  # or above this with any accepted violation
+    max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
+    min_agreement_outstanding: float = 0.8
+    outstanding_agreement: float = 1.12  # times the agreement of every other transform
+
+    min_confidence_accepted: float = (
+        0.88  # sensor origin not known: docs/results/registration_verification.md
+    )
+    min_confidence_weak: float = 0.5
+    strong_score: float = 3.5  # without a sensor origin no further hypotheses are tried from here
     full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than
-    full_overlap_residual: float = 0.42  # this, in voxels, are noisy or blurred rather than wrong: weak
+    full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
-    min_information: float = 0.008  # eigenvalue below which a direction of motion counts as free
+    min_information: float = 0.003  # eigenvalue below which a direction counts as free
     weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider
 
     def __post_init__(self) -> None:
@@ -62,11 +90,13 @@ class RegistrationConfig:
         if self.voxel_size is not None and not 0.0 < self.voxel_size < inf:
             raise ValueError(f"voxel_size must be positive, not {self.voxel_size}")
         if not 0.0 <= self.min_range < self.max_range:
-            raise ValueError(f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative")
+            raise ValueError(
+                f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative"
+            )
 
 
 def check_refinement(name: str) -> None:
-    """Raise ValueError for a refinement that there is not, or not on this machine."""
+    """Raise ValueError for an unknown refinement, or one that this machine lacks."""
     if name not in get_args(Refinement):
         raise ValueError(f"refinement must be one of {', '.join(get_args(Refinement))}, not {name!r}")
     if name.startswith("open3d") and find_spec("open3d") is None:

@@ -1,6 +1,6 @@
 """From raw points to a centred, voxel filtered cloud with normals, in units of the voxel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -8,6 +8,8 @@ import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import RegistrationError
+from prnet_core.registration.sample import Sample, make_sample
+from prnet_core.registration.views import View, make_views
 
 MAX_COORDINATE = (
     1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
@@ -35,17 +37,71 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Origins:
+    """Where a cloud was seen from: positions (K, 3) in its centred frame, voxels.
+
+    For K > 1 the unfiltered points (N, 3) and the index (N,) of each point's position are kept for the views.
+    """
+
+    positions: np.ndarray
+    points: np.ndarray | None = None
+    view_index: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
 class PreparedCloud:
-    """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64."""
+    """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64.
+
+    What only some calls need (views, sample, coarse level) is made when first used, and kept.
+    """
 
     centre: np.ndarray  # (3,) in the clouds' unit
     voxel_size: float
     points: np.ndarray  # (N, 3) voxel filtered
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
     level: Level | None  # None when there are no points
+    config: RegistrationConfig
+    origins: Origins | None = None  # None where no sensor position is known
+    features: dict = field(default_factory=dict)  # filled by `feature_hypotheses`
 
     def __len__(self) -> int:
         return len(self.points)
+
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """The rays of each sensor position; empty without one."""
+        if self.origins is None or len(self) == 0:
+            return ()
+        return make_views(self.origins.positions, self.origins.points, self.origins.view_index, self.points)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The points that a transform is verified with. The cloud must have points."""
+        return make_sample(
+            self.points,
+            self.normals,
+            self.level.tree,
+            self.views,
+            self.config.verified_points,
+            self.config.num_neighbors,
+        )
+
+    @cached_property
+    def feature_voxel(self) -> float:
+        """The voxel, in voxels of the cloud, that leaves the wanted number of points with features."""
+        return choose_voxel_size(self.points, self.config.feature_points)
+
+    @cached_property
+    def coarse_level(self) -> Level:
+        """The cloud filtered again with the coarse voxel."""
+        return Level(
+            *small_gicp.preprocess_points(
+                self.points,
+                downsampling_resolution=self.config.coarse_factor,
+                num_neighbors=self.config.num_neighbors,
+                num_threads=self.config.num_threads,
+            )
+        )
 
 
 def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
@@ -106,17 +162,48 @@ def count_voxels(columns: np.ndarray, voxel_size: float) -> int:
     return 1 + int(np.count_nonzero(np.diff(keys)))
 
 
-def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
+def check_origin(
+    origin: np.ndarray | None, view_index: np.ndarray | None, num_points: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Origins as (K, 3) float64 and the index (N,) of each point's origin, or None for both.
+
+    Raises RegistrationError for other shapes, values that are not finite, and several origins without an index.
+    """
+    if origin is None:
+        return None, None
+    origins = np.atleast_2d(np.asarray(origin, dtype=np.float64))
+    if origins.ndim != 2 or origins.shape[1] != 3 or len(origins) == 0 or not np.isfinite(origins).all():
+        raise RegistrationError(f"an origin must be three finite numbers, or (K, 3), not {np.shape(origin)}")
+    if len(origins) == 1:
+        return origins, None
+    view_index = np.asarray(view_index)
+    if view_index.shape != (num_points,) or not np.isin(view_index, np.arange(len(origins))).all():
+        raise RegistrationError(
+            f"{len(origins)} origins need a view index below {len(origins)} for each point"
+        )
+    return origins, view_index
+
+
+def prepare_cloud(
+    points: np.ndarray,
+    voxel_size: float,
+    config: RegistrationConfig,
+    origins: np.ndarray | None = None,
+    view_index: np.ndarray | None = None,
+) -> PreparedCloud:
     """Centre, scale to voxels, filter, and estimate normals. Points (N, 3) are finite float64.
 
-    Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
+    origins: (K, 3) positions of the sensor in the points' frame and unit, or None; with K > 1, view_index (N,) names
+    the origin of each point. Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
     """
     if len(points) and voxel_size > 0.0:
         middle = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
-        points = points[(np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)]
+        within = (np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)
+        points = points[within]
+        view_index = None if view_index is None else view_index[within]
     if len(points) == 0 or voxel_size == 0.0:
         nothing = np.zeros((0, 3))
-        return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None)
+        return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None, config)
     centre = points.mean(axis=0)
     scaled = (points - centre) / voxel_size
     cloud, tree = small_gicp.preprocess_points(
@@ -125,10 +212,15 @@ def prepare_cloud(points: np.ndarray, voxel_size: float, config: RegistrationCon
         num_neighbors=config.num_neighbors,
         num_threads=config.num_threads,
     )
+    if origins is not None:
+        positions = (origins - centre) / voxel_size
+        origins = Origins(positions) if len(positions) == 1 else Origins(positions, scaled, view_index)
     return PreparedCloud(
         centre=centre,
         voxel_size=voxel_size,
         points=np.ascontiguousarray(cloud.points()[:, :3]),
         normals=np.ascontiguousarray(cloud.normals()[:, :3]),
         level=Level(cloud, tree),
+        config=config,
+        origins=origins,
     )

@@ -9,20 +9,32 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.judge import judge
-from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, prepare_cloud
-from prnet_core.registration.result import REJECTED, RegistrationError, RegistrationResult
-from prnet_core.registration.search import Search
-from prnet_core.registration.uncertainty import motion_covariance
+from prnet_core.registration.decision import decide
+from prnet_core.registration.preprocess import (
+    PreparedCloud,
+    check_origin,
+    choose_voxel_size,
+    clean_points,
+    prepare_cloud,
+    usable_points,
+)
+from prnet_core.registration.result import (
+    REJECTED,
+    RegistrationError,
+    RegistrationResult,
+)
+from prnet_core.registration.search import Hypotheses, Search
+from prnet_core.registration.uncertainty import transform_covariance
+from prnet_core.registration.verify import confidence
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
 
 class Registration:
-    """Finds the rigid motion between two clouds: starts, refinement, evidence, judgement.
+    """Finds the rigid transform between two clouds: hypotheses, refinement, verification.
 
-    `network` may be None (classical starts only) and may be replaced between two calls.
+    `network` may be None (classical hypotheses only) and may be replaced between two calls.
     """
 
     def __init__(self, network: PRNet | None = None, config: RegistrationConfig | None = None):
@@ -34,18 +46,30 @@ class Registration:
         source: np.ndarray,
         target: np.ndarray,
         T_target_source_guess: np.ndarray | None = None,
+        *,
+        source_origin: np.ndarray | None = None,
+        target_origin: np.ndarray | None = None,
+        deadline: float | None = None,
     ) -> RegistrationResult:
         """Register source (N, 3) to target (M, 3), both in the same unit (metres for a metric covariance).
 
-        T_target_source_guess: (4, 4) or None. Clouds that cannot be registered (empty, too few points, no
-        extent) give the status 'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
+        T_target_source_guess: (4, 4) or None. source_origin, target_origin: (3,) where the sensor was, in its cloud's
+        frame and unit (zeros for a scan in the sensor's frame); None for objects and fused clouds. With origins the
+        transform is verified by free space. deadline: seconds that the call may take instead of the configured
+        `max_scan_time`. Clouds that cannot be registered (empty, too few points, no extent) give the status
+        'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
         clouds = [clean_points(points, self.config) for points in (source, target)]
         voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, clouds))
-        prepared = [self.prepare(points, voxel_size) for points in clouds]
-        result = self.register_prepared(*prepared, guess)
+        prepared = [
+            self.prepare(points, voxel_size, origin)
+            for points, origin in ((source, source_origin), (target, target_origin))
+        ]
+        seconds = time.perf_counter() - began
+        left = None if deadline is None else deadline - seconds
+        result = self.register_prepared(*prepared, guess, deadline=left)
         result.timings["preprocess"] = time.perf_counter() - began - sum(result.timings.values())
         return result
 
@@ -53,14 +77,44 @@ class Registration:
         """The configured voxel size, or the one that suits the scale of clean points (N, 3); 0 without extent."""
         return self.config.voxel_size or choose_voxel_size(points, self.config.target_points)
 
-    def prepare(self, points: np.ndarray, voxel_size: float) -> PreparedCloud:
-        """Clean, centre, filter and index a cloud (N, 3) once, for several calls of `register_prepared`."""
-        return prepare_cloud(clean_points(points, self.config), voxel_size, self.config)
+    def prepare(
+        self,
+        points: np.ndarray,
+        voxel_size: float,
+        origin: np.ndarray | None = None,
+        view_index: np.ndarray | None = None,
+    ) -> PreparedCloud:
+        """Clean, centre, filter and index a cloud (N, 3) once, for several calls of `register_prepared`.
+
+        origin: (3,) position of the sensor in the points' frame (zeros for a scan in the sensor's own frame), or (K, 3)
+        of several scans that were joined, with `view_index` (N,) naming the row of `origin` of each point; None when
+        it is not known. Raises RegistrationError for arrays of the wrong shape.
+        """
+        points = np.asarray(points)
+        usable = usable_points(points, self.config)
+        origins, view_index = check_origin(origin, view_index, len(points))
+        return prepare_cloud(
+            points[usable, :3].astype(np.float64, copy=False),
+            voxel_size,
+            self.config,
+            origins,
+            None if view_index is None else view_index[usable],
+        )
 
     def register_prepared(
-        self, source: PreparedCloud, target: PreparedCloud, T_target_source_guess: np.ndarray | None = None
+        self,
+        source: PreparedCloud,
+        target: PreparedCloud,
+        T_target_source_guess: np.ndarray | None = None,
+        *,
+        hypotheses: Hypotheses = "all",
+        deadline: float | None = None,
     ) -> RegistrationResult:
-        """`register` for clouds from `prepare` with one voxel size; raises RegistrationError when it differs."""
+        """`register` for clouds from `prepare` with one voxel size; raises RegistrationError when it differs.
+
+        hypotheses: 'all', or 'guess' for the guess alone (the cost of a tracked scan). deadline: seconds that the
+        search may take instead of the configured `max_scan_time`; the first hypothesis is always tried.
+        """
         if source.voxel_size != target.voxel_size:
             raise RegistrationError(f"voxel sizes differ: {source.voxel_size} and {target.voxel_size}")
         guess = T_target_source_guess
@@ -68,42 +122,49 @@ class Registration:
             if len(cloud) < self.config.min_points:
                 reason = f"the {name} has {len(cloud)} usable points, {self.config.min_points} are needed"
                 return RegistrationResult(np.eye(4) if guess is None else guess, REJECTED, reason)
-        search = Search(source, target, self.network, self.config)
+        seconds = self.config.max_scan_time if deadline is None else deadline
+        search = Search(source, target, self.network, self.config, time.perf_counter() + seconds)
         best = search.best(
-            None if guess is None else to_voxels(guess, source, target), to_voxels(np.eye(4), source, target)
+            None if guess is None else to_voxels(guess, source, target),
+            to_voxels(np.eye(4), source, target),
+            hypotheses,
         )
-        evidence = best.evidence
-        status, reason = judge(evidence, self.config)
+        decision = decide(search, best, guess)
+        best, status = decision.best, decision.status
+        quality = best.quality
         return RegistrationResult(
-            T_target_source=from_voxels(best.motion, source, target),
+            T_target_source=from_voxels(best.transform, source, target),
             status=status,
-            reason=reason,
-            inlier_ratio=evidence.inlier_ratio,
-            confidence=evidence.confidence,
-            residual=evidence.residual * source.voxel_size,
-            overlap_source=evidence.overlap_source,
-            overlap_target=evidence.overlap_target,
-            covariance=motion_covariance(evidence, target, status, self.config),
-            degeneracy=evidence.degeneracy,
-            start=best.start,
+            reason=decision.reason,
+            inlier_ratio=quality.inlier_ratio,
+            confidence=confidence(quality),
+            residual=quality.residual * source.voxel_size,
+            overlap_source=quality.overlap_source,
+            overlap_target=quality.overlap_target,
+            violation=quality.violation,
+            agreement=quality.agreement,
+            covariance=transform_covariance(quality, target, status, self.config),
+            degeneracy=quality.degeneracy,
+            hypothesis=best.hypothesis,
+            alternatives=[from_voxels(other.transform, source, target) for other in decision.alternatives],
             timings=search.timings,
         )
 
 
 def check_guess(guess: np.ndarray) -> np.ndarray:
-    """The guess as float64 (4, 4); raises RegistrationError when it is no rigid motion."""
+    """The guess as float64 (4, 4); raises RegistrationError when it is not a rigid transform."""
     guess = np.asarray(guess, dtype=np.float64)
     if guess.shape != (4, 4):
         raise RegistrationError(f"a guess must be (4, 4), not {guess.shape}")
     rotation = guess[:3, :3]
     rigid = np.isfinite(guess).all() and np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3)
     if not rigid or np.linalg.det(rotation) < 0.0:
-        raise RegistrationError("a guess must be a rigid motion: R R^T = I, det R = +1")
+        raise RegistrationError("a guess must be a rigid transform: R R^T = I, det R = +1")
     return se3.make_transform(se3.nearest_rotation(rotation), guess[:3, 3])
 
 
 def to_voxels(transform: np.ndarray, source: PreparedCloud, target: PreparedCloud) -> np.ndarray:
-    """A motion of the clouds' frames as a motion of their centred frames in voxels."""
+    """A transform of the clouds' frames as one of their centred frames in voxels."""
     rotation = transform[:3, :3]
     translation = rotation @ source.centre + transform[:3, 3] - target.centre
     return se3.make_transform(rotation, translation / target.voxel_size)

@@ -1,28 +1,36 @@
-"""What a registration says about itself."""
+"""The result of a registration, with its verification."""
 
+from __future__ import annotations
+
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
-ACCEPTED, WEAK, REJECTED = "accepted", "weak", "rejected"
+ACCEPTED, AMBIGUOUS, WEAK, REJECTED = "accepted", "ambiguous", "weak", "rejected"
 
 
 class RegistrationError(ValueError):
-    """A call that can never work: an array of the wrong shape, a guess that is not a rigid motion."""
+    """A call that can never work: an array of the wrong shape, a guess that is not a rigid transform."""
 
 
 @dataclass(frozen=True)
 class RegistrationResult:
-    """Motion from the source to the target, and how far it can be trusted.
+    """Transform from the source to the target, and whether it is verified.
 
     T_target_source: (4, 4) float64, takes points of the source into the target's frame. With status 'rejected'
         it is the best that was found (the guess or identity when nothing was) and must not be used.
-    confidence: probability, 0 to 1, that the motion is right, by overlap and fit: what the status goes by.
-    covariance: (6, 6), x y z rx ry rz, of a small motion applied in the target's frame.
-    degeneracy: smallest eigenvalue of the information matrix, a point, in units of the cloud's own radius: 0 when
-        one direction of motion is free (a corridor), 0.33 when all are held alike.
-    start: which start won: 'guess', 'network', 'identity', 'centroid' or 'features'.
-    timings: seconds of 'preprocess', 'network', 'features', 'refine', as far as they were run.
+    status: 'accepted' (verified); 'ambiguous' (one of several transforms that fit alike: see `alternatives`); 'weak'
+        (plausible, not verified, or not constrained in one direction); 'rejected'.
+    confidence: probability, 0 to 1, that the transform is correct: see docs/results/registration_verification.md.
+    violation: share of the points seen by both sensors that contradict the free space of the other, or None when
+        no sensor origin is known. agreement: share of the points that lie on the other cloud's surface.
+    covariance: (6, 6), x y z rx ry rz, of a small transform applied in the target's frame.
+    degeneracy: smallest eigenvalue of the information matrix per point, in units of the cloud's own radius: 0 when
+        one direction is not constrained (a corridor), 0.33 when all are constrained alike.
+    hypothesis: which hypothesis won: 'guess', 'identity', 'centroid', 'features', 'network' or 'alternative'.
+    alternatives: transforms (4, 4) that fit as well as this one; filled when 'ambiguous'.
+    timings: seconds of 'preprocess', 'network', 'features', 'refine', 'alternatives', as far as they ran.
     """
 
     T_target_source: np.ndarray
@@ -33,15 +41,24 @@ class RegistrationResult:
     residual: float = float("inf")
     overlap_source: float = 0.0
     overlap_target: float = 0.0
+    violation: float | None = None
+    agreement: float = 0.0
     covariance: np.ndarray = field(default_factory=lambda: np.eye(6) * UNKNOWN_VARIANCE)
     degeneracy: float = 0.0
-    start: str = "none"
+    hypothesis: str = "none"
+    alternatives: list[np.ndarray] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
 
     @property
     def usable(self) -> bool:
-        """True when the motion may be used: accepted or weak."""
-        return self.status != REJECTED
+        """True when the transform may be used: accepted only."""
+        return self.status == ACCEPTED
+
+    @property
+    def start(self) -> str:
+        """Deprecated name of `hypothesis`."""
+        warnings.warn("RegistrationResult.start is now .hypothesis", DeprecationWarning, stacklevel=2)
+        return self.hypothesis
 
 
 UNKNOWN_VARIANCE = 1e6  # large but finite: an all-zero covariance reads as certainty (robot_localization)

@@ -1,129 +1,221 @@
-"""Tries starts until the evidence is strong, and keeps the best."""
+"""Tries hypotheses in order of price until one is verified, and keeps the best."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
+from prnet_core.registration.alternatives import alternative_transforms
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import motion_distance
-from prnet_core.registration.evidence import Evidence, count_close, gather_evidence
-from prnet_core.registration.feature_starts import feature_motions
-from prnet_core.registration.judge import is_strong
-from prnet_core.registration.network_starts import network_motions, turns_about_vertical
-from prnet_core.registration.preprocess import Level, PreparedCloud
-from prnet_core.registration.refine import align, coarse_level
+from prnet_core.registration.feature_hypotheses import feature_transforms
+from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
+from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.refine import align
+from prnet_core.registration.verify import is_certain, may_stand_out, score
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
+Hypotheses = Literal["guess", "all"]
+Named = list[tuple[str, np.ndarray]]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """A refined start: its name, motion (4, 4) in voxel units, and evidence."""
+    """A refined hypothesis: its name, transform (4, 4) in voxel units, and alignment quality."""
 
-    start: str
-    motion: np.ndarray
-    evidence: Evidence
+    hypothesis: str
+    transform: np.ndarray
+    quality: AlignmentQuality
+
+    @property
+    def score(self) -> float:
+        """What candidates of one pair are ranked by."""
+        return score(self.quality)
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A transform (4, 4) of one stage of the refinement, and how many source points it brings near the target."""
+
+    name: str
+    transform: np.ndarray
+    close: int
 
 
 @dataclass
 class Search:
-    """One pair in work. `timings` gathers the seconds of each part."""
+    """One pair in work. `timings` holds the seconds of each part, `candidates` all that was refined.
+
+    deadline: of `time.perf_counter()`, after which no further hypothesis begins.
+    """
 
     source: PreparedCloud
     target: PreparedCloud
     network: PRNet | None
     config: RegistrationConfig
+    deadline: float = float("inf")
     timings: dict[str, float] = field(default_factory=dict)
-    _levels: tuple[Level, Level] | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    outstanding: Candidate | None = None  # that agrees much better than all others
 
-    def best(self, guess: np.ndarray | None, identity: np.ndarray) -> Candidate:
-        """The best candidate by evidence; later, dearer stages run only while the evidence is not strong.
+    def best(
+        self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all"
+    ) -> Candidate:
+        """The best candidate; later, more expensive stages run only while none is verified.
 
-        guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames.
+        guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
+        the guess alone (identity without one).
         """
         best = None
-        for starts in self._stages(guess, identity):
-            if not starts:
-                continue
-            candidate = self.refine(starts)
-            if best is None or candidate.evidence.score > best.evidence.score + self.config.better_score:
-                best = candidate
-            if is_strong(best.evidence, self.config):
+        for make in self._stages(guess, identity, hypotheses):
+            if best is not None and self.is_out_of_time():
+                break
+            for candidate in self.refine(make()):
+                self.candidates.append(candidate)
+                if best is None or candidate.score > best.score + self.config.better_score:
+                    best = candidate
+            if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
                 break
         return best
 
-    def _stages(self, guess, identity) -> Iterator[list[tuple[str, np.ndarray]]]:
-        """Starts in the order in which they pay: the guess; the network; the plain ones; the dear ones."""
-        if guess is not None:
-            yield [("guess", guess)]
-        yield self._ask_network(range(1), 1)
-        shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
-        yield [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
-        with self._timed("features"):
-            motions = feature_motions(self.source, self.target, self.config)
-        yield [("features", motion) for motion in motions]
-        yield self._ask_network(range(1, 1 + self.config.network_samples), self.config.network_turns)
+    def _stands_out(self, best: Candidate) -> bool:
+        """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
+        if not may_stand_out(best.quality, self.config):
+            return False
+        if self.outstanding is not best:
+            limit = best.quality.agreement / self.config.outstanding_agreement
+            others = self.distinct(best, self.candidates) + self.alternatives(best)
+            if any(other.quality.agreement > limit for other in others):
+                return False
+            self.outstanding = best
+        return True
 
-    def _ask_network(self, seeds: range, num_turns: int) -> list[tuple[str, np.ndarray]]:
-        if self.network is None:
-            return []
+    def _stages(self, guess, identity, hypotheses: Hypotheses) -> Iterator[Callable[[], Named]]:
+        """Makers of hypotheses, the cheapest first."""
+        if guess is not None:
+            yield lambda: [("guess", guess)]
+        elif hypotheses == "guess":
+            yield lambda: [("identity", identity)]
+        if hypotheses == "guess":
+            return
+        shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
+        yield lambda: [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
+        yield self._features
+        if self.network is not None:
+            yield lambda: self._network(range(1), 1)
+            yield lambda: self._network(
+                range(1, 1 + self.config.network_samples), self.config.network_rotations
+            )
+
+    def _features(self) -> Named:
+        with self._timed("features"):
+            return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
+
+    def _network(self, seeds: range, num_rotations: int) -> Named:
         with self._timed("network"):
-            motions = network_motions(
+            transforms = network_transforms(
                 self.network,
                 self.source,
                 self.target,
                 self.config.network_points,
                 self.config.network_passes,
                 seeds,
-                turns_about_vertical(num_turns),
+                rotations_about_vertical(num_rotations),
             )
-        return [("network", motion) for motion in motions]
+        return [("network", item) for item in transforms]
 
-    def refine(self, starts: list[tuple[str, np.ndarray]]) -> Candidate:
-        """Coarse GICP from every start, fine from the most promising of them, and to the end from the best."""
+    def alternatives(self, best: Candidate) -> list[Candidate]:
+        """Refined rotations of a candidate that a symmetric place or object would hide, the best of them first."""
         config = self.config
-        with self._timed("refine"):
-            coarse = [(name, self._align_coarse(start)) for name, start in starts]
-            promising = self._promising(coarse, config.overlap_distance_voxels)[: config.refined_starts]
-            fine = [
-                (name, self._align_fine(motion, config.fine_distance_voxels, config.fine_iterations))
-                for name, motion in promising
+        with self._timed("alternatives"):
+            transforms = alternative_transforms(self.source, self.target, best.transform)
+            close = config.alternative_share * self._count_close(
+                best.transform, config.overlap_distance_voxels
+            )
+            coarse = [
+                item
+                for item in self._coarse([("alternative", transform) for transform in transforms])
+                if item.close >= close
             ]
-            name, motion = self._promising(fine, config.inlier_distance_voxels)[0]
-            motion = self._align_fine(motion, config.final_distance_voxels, config.final_iterations)
-            return Candidate(name, motion, gather_evidence(self.source, self.target, motion, config))
+            refined = [self._finish(item) for item in self._fine(coarse[: config.refined_alternatives])]
+        return self.distinct(best, refined)
 
-    def _promising(
-        self, motions: list[tuple[str, np.ndarray]], distance: float
-    ) -> list[tuple[str, np.ndarray]]:
-        """Distinct motions, those with the most source points within `distance` of the target first."""
+    def is_out_of_time(self) -> bool:
+        """True when no further hypothesis may begin."""
+        return time.perf_counter() >= self.deadline
+
+    def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
+        """Those that take the source elsewhere than the best one."""
+        extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
+        return [
+            other
+            for other in others
+            if se3.transform_distance(other.transform, best.transform, extent)
+            > self.config.distinct_distance_voxels
+        ]
+
+    def refine(self, hypotheses: Named) -> list[Candidate]:
+        """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.
+
+        Ends at the first that is verified.
+        """
+        config, candidates = self.config, []
+        with self._timed("refine"):
+            fine = self._fine(self._coarse(hypotheses)[: config.refined_hypotheses])
+            for item in fine:
+                if item.close < config.finished_share * fine[0].close:
+                    break
+                candidates.append(self._finish(item))
+                if is_certain(candidates[-1].quality, config) or self.is_out_of_time():
+                    break
+        return sorted(candidates, key=lambda candidate: -candidate.score)
+
+    def _coarse(self, hypotheses: Named) -> list[Aligned]:
+        config = self.config
+        levels = self.source.coarse_level, self.target.coarse_level
+        limits = config.coarse_distance_voxels, config.coarse_iterations
+        aligned = [(name, align(*levels, hypothesis, *limits, config)) for name, hypothesis in hypotheses]
+        return self._promising(aligned, config.overlap_distance_voxels)
+
+    def _fine(self, coarse: list[Aligned]) -> list[Aligned]:
+        config = self.config
+        limits = config.fine_distance_voxels, config.fine_iterations
+        aligned = [(item.name, self._align(item.transform, *limits)) for item in coarse]
+        return self._promising(aligned, config.inlier_distance_voxels)
+
+    def _finish(self, item: Aligned) -> Candidate:
+        config = self.config
+        transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
+        quality = measure_alignment(self.source, self.target, transform, config)
+        return Candidate(item.name, transform, quality)
+
+    def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
+        """Distinct transforms, those with the most source points within `distance` of the target first."""
         extent = float(np.abs(self.source.points).max())
-        order = sorted(
-            motions,
-            key=lambda entry: -count_close(self.source, self.target, entry[1], distance, self.config),
-        )
-        chosen: list[tuple[str, np.ndarray]] = []
-        for name, motion in order:
-            if all(motion_distance(motion, other, extent) > distance for _, other in chosen):
-                chosen.append((name, motion))
+        aligned = [
+            Aligned(name, transform, self._count_close(transform, distance)) for name, transform in transforms
+        ]
+        chosen: list[Aligned] = []
+        for item in sorted(aligned, key=lambda item: -item.close):
+            if all(
+                se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen
+            ):
+                chosen.append(item)
         return chosen
 
-    def _align_coarse(self, motion: np.ndarray) -> np.ndarray:
-        config = self.config
-        if self._levels is None:
-            self._levels = coarse_level(self.source, config), coarse_level(self.target, config)
-        return align(*self._levels, motion, config.coarse_distance_voxels, config.coarse_iterations, config)
+    def _count_close(self, transform: np.ndarray, distance: float) -> int:
+        return count_close(self.source, self.target, transform, distance, self.config)
 
-    def _align_fine(self, motion: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
-        return align(self.source.level, self.target.level, motion, distance, max_iterations, self.config)
+    def _align(self, transform: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
+        return align(self.source.level, self.target.level, transform, distance, max_iterations, self.config)
 
     @contextmanager
     def _timed(self, name: str):

@@ -1,47 +1,47 @@
-"""The covariance of a refined motion, and the direction of motion that the scene does not hold."""
+"""The covariance of a refined transform, and the direction that the scene does not constrain."""
 
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.evidence import Evidence
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, WEAK
 
 
-def motion_covariance(
-    evidence: Evidence, target: PreparedCloud, status: str, config: RegistrationConfig
+def transform_covariance(
+    quality: AlignmentQuality, target: PreparedCloud, status: str, config: RegistrationConfig
 ) -> np.ndarray:
-    """Covariance (6, 6), x y z rx ry rz, of a small motion in the target's frame, in the clouds' unit and radians.
+    """Covariance (6, 6), x y z rx ry rz, of a small transform in the target's frame, in the clouds' unit and radians.
 
     sigma^2 (sum J^T J)^-1 of the point-to-plane distances, with the inliers counted as independent only in groups
-    of `correlated_points`. A free direction has the width of the coarse search; a rejected motion is unknown.
+    of `correlated_points`. A free direction has the width of the coarse search; a rejected transform is unknown.
     """
-    if status == REJECTED or evidence.num_inliers == 0:
+    if status == REJECTED or quality.num_inliers == 0:
         return np.eye(6) * UNKNOWN_VARIANCE
-    eigenvalues, directions = np.linalg.eigh(evidence.information)
+    eigenvalues, directions = np.linalg.eigh(quality.information)
     free = eigenvalues < config.min_information
-    independent = evidence.num_inliers / config.correlated_points
-    residual = max(evidence.residual, 0.01)
+    independent = quality.num_inliers / config.correlated_points
+    residual = max(quality.residual, 0.01)
     variances = np.where(
         free, config.coarse_distance_voxels**2, residual**2 / (independent * np.where(free, 1.0, eigenvalues))
     )
     if status == WEAK:
         variances = variances * config.weak_variance_factor
-    to_target = twist_to_target(evidence, target)
+    to_target = twist_to_target(quality, target)
     return to_target @ (directions * variances) @ directions.T @ to_target.T
 
 
-def twist_to_target(evidence: Evidence, target: PreparedCloud) -> np.ndarray:
-    """(6, 6): a motion (v, radius omega) about the inliers' centroid in voxels -> (v, omega) in the target's frame."""
-    unscale = np.diag([target.voxel_size] * 3 + [1.0 / evidence.radius] * 3)
-    centroid = evidence.centroid * target.voxel_size + target.centre
+def twist_to_target(quality: AlignmentQuality, target: PreparedCloud) -> np.ndarray:
+    """(6, 6): a twist (v, radius omega) about the inliers' centroid in voxels -> (v, omega) in the target's frame."""
+    unscale = np.diag([target.voxel_size] * 3 + [1.0 / quality.radius] * 3)
+    centroid = quality.centroid * target.voxel_size + target.centre
     return se3.adjoint(se3.make_transform(np.eye(3), centroid)) @ unscale
 
 
-def free_direction(evidence: Evidence, config: RegistrationConfig) -> str | None:
-    """The direction that the scene does not hold in words, or None when it holds all."""
-    eigenvalues, directions = np.linalg.eigh(evidence.information)
+def free_direction(quality: AlignmentQuality, config: RegistrationConfig) -> str | None:
+    """The direction that the scene does not constrain, in words, or None when it constrains all."""
+    eigenvalues, directions = np.linalg.eigh(quality.information)
     if eigenvalues[0] >= config.min_information:
         return None
     direction = directions[:, 0]
@@ -49,4 +49,4 @@ def free_direction(evidence: Evidence, config: RegistrationConfig) -> str | None
     axis = direction[:3] if slides else direction[3:]
     axis = axis / np.linalg.norm(axis) * np.sign(axis[np.argmax(np.abs(axis))])
     text = "(" + ", ".join(f"{value + 0.0:.2f}" for value in axis) + ")"
-    return f"{'sliding along' if slides else 'turning about'} {text}"
+    return f"{'translation along' if slides else 'rotation about'} {text}"

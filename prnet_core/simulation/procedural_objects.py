@@ -1,7 +1,7 @@
 """Procedural figures: a body with limbs and ears of ellipsoids, boxes and cylinders, seen from one side.
 
 Range scans of statues, toys and fruit are smooth closed surfaces, which collections of CAD parts hardly
-hold. These are simple enough to be ray cast exactly.
+hold.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry.random_rotations import any_rotation
-from prnet_core.simulation.ray_casting import BOX, CYLINDER, ELLIPSOID, Solids, cast_rays
+from prnet_core.simulation.ray_scene import RayScene
 from prnet_core.simulation.smooth_field import SmoothField
+from prnet_core.simulation.solids import BOX, CYLINDER, ELLIPSOID, Solids
 from prnet_core.simulation.views import View, look_at_origin, unit
 
 GRID = 72
@@ -54,7 +55,7 @@ def scan_figure(rng: np.random.Generator, num_views: int) -> list[View]:
 
     Half of the time the directions differ by turns about one axis, as on a turntable.
     """
-    solids = random_figure(rng)
+    scene = RayScene.from_solids(random_figure(rng))
     bend = SmoothField(rng, rng.uniform(0.0, 0.06))
     base, axis = any_rotation(rng)[:, 2], any_rotation(rng)[:, 2]
     on_turntable = rng.random() < 0.5
@@ -64,23 +65,23 @@ def scan_figure(rng: np.random.Generator, num_views: int) -> list[View]:
         turn = axis if on_turntable else any_rotation(rng)[:, 2]
         camera = distance * Rotation.from_rotvec(turn * np.radians(rng.uniform(-62.0, 62.0))).apply(base)
         pose = look_at_origin(camera, rng)
-        views.append(View(bend.apply(_scan(solids, pose, rng)), pose))
+        views.append(View(bend.apply(_scan(scene, pose, rng)), pose))
     return views
 
 
-def _scan(solids: Solids, pose: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _scan(scene: RayScene, pose: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Points lit by a light beside the camera and seen by it, with noise along the ray."""
     camera = pose[:3, 3]
     tangent = np.linspace(-1.0, 1.0, GRID) * 1.2 / np.linalg.norm(camera)
     u, v = np.meshgrid(tangent, tangent)
     rays = unit(np.stack([u, v, np.ones_like(u)], axis=-1).reshape(-1, 3)) @ pose[:3, :3].T
-    ranges = cast_rays(camera, rays, solids)
+    ranges = scene.cast(camera, rays).distance
     points = camera + rays[np.isfinite(ranges)] * ranges[np.isfinite(ranges), None]
     baseline = np.radians(rng.uniform(0.0, 20.0))
     light = Rotation.from_rotvec(baseline * unit(np.cross(camera, rng.normal(size=3)))).apply(camera)
     to_points = points - light
     reach = np.linalg.norm(to_points, axis=1)
-    lit = cast_rays(light, to_points / reach[:, None], solids) > reach - 0.02
+    lit = scene.cast(light, to_points / reach[:, None]).distance > reach - 0.02
     points = points[lit & (rng.random(len(points)) >= rng.uniform(0.0, 0.2))]
     noise = rng.normal(size=(len(points), 1)) * rng.uniform(0.0, 0.006)
     return points + unit(points - camera) * noise

@@ -35,12 +35,12 @@ _UNLIMITED = QosTime(2147483647, 4294967295)
 class SampleBag:
     """A ROS 2 bag (mcap, zstd) under construction; use it in a `with` block."""
 
-    def __init__(self, path: Path, with_poses: bool = True) -> None:
-        """Create the folder `path`; with or without the topics of the poses."""
+    def __init__(self, path: Path, with_poses: bool = True, level: int = 19) -> None:
+        """Create the folder `path`; with or without the topics of the poses; zstd compresses at `level`."""
         self._writer = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
         self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         self._writer.open()
-        self._writer.storage.compressor = partial(zstd.compress, level=19)
+        self._writer.storage.compressor = partial(zstd.compress, level=level)
         self._points = self._topic(POINTS, "sensor_msgs/msg/PointCloud2", QosReliability.BEST_EFFORT)
         if with_poses:
             self._truth = self._topic(TRUTH, "tf2_msgs/msg/TFMessage", QosReliability.RELIABLE)

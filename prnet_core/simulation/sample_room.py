@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import open3d as o3d
 from scipy.spatial.transform import Rotation
 
-Mesh = o3d.geometry.TriangleMesh
+from prnet_core.simulation.ray_scene import RayScene
+
+if TYPE_CHECKING:
+    from open3d.geometry import TriangleMesh as Mesh
 
 WALL = 0.15
 HEIGHT = 2.8
 TABLE_HEIGHT = 0.74
 
 
-def furnished_room() -> o3d.t.geometry.RaycastingScene:
+def sample_room() -> RayScene:
     """A hall of 10 x 7 m with an alcove, columns and furniture; its middle is about the origin."""
-    scene = o3d.t.geometry.RaycastingScene()
+    vertices, triangles, count = [], [], 0
     for mesh in _shell() + _furniture():
-        scene.add_triangles(o3d.t.geometry.TriangleMesh.from_legacy(mesh))
-    return scene
+        vertices.append(np.asarray(mesh.vertices))
+        triangles.append(np.asarray(mesh.triangles) + count)
+        count += len(vertices[-1])
+    return RayScene(np.concatenate(vertices), np.concatenate(triangles))
 
 
 def _shell() -> list[Mesh]:
@@ -120,15 +126,21 @@ def _placed(meshes: list[Mesh], xy: tuple[float, float], yaw: float) -> list[Mes
 
 
 def _box(corner: tuple[float, float, float], size: tuple[float, float, float], yaw: float = 0.0) -> Mesh:
-    mesh = Mesh.create_box(*size)
+    mesh = _primitives().create_box(*size)
     mesh.rotate(Rotation.from_euler("z", yaw).as_matrix(), center=(0.0, 0.0, 0.0))
     return mesh.translate(corner)
 
 
 def _cylinder(foot: tuple[float, float, float], radius: float, height: float) -> Mesh:
-    mesh = Mesh.create_cylinder(radius, height, resolution=32)
+    mesh = _primitives().create_cylinder(radius, height, resolution=32)
     return mesh.translate((foot[0], foot[1], foot[2] + height / 2))
 
 
 def _sphere(centre: tuple[float, float, float], radius: float) -> Mesh:
-    return Mesh.create_sphere(radius, resolution=24).translate(centre)
+    return _primitives().create_sphere(radius, resolution=24).translate(centre)
+
+
+def _primitives() -> type[Mesh]:
+    from open3d.geometry import TriangleMesh
+
+    return TriangleMesh

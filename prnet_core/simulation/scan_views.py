@@ -1,6 +1,6 @@
 """Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
 
-Ray casting is too slow to be done at every step, so a shard holds a few views of each of many scenes:
+Scenes take too long to build at every step, so a shard holds a few views of each of many scenes:
 points in the scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise
 come on top at every draw (`scan_pairs`).
 """
@@ -15,7 +15,8 @@ from prnet_core.geometry.random_rotations import about_vertical
 from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
 from prnet_core.simulation.procedural_objects import scan_figure
 from prnet_core.simulation.scanners import random_depth_camera, random_lidar
-from prnet_core.simulation.scenes import Scene, random_scene
+from prnet_core.simulation.scene_builder import Scene
+from prnet_core.simulation.scenes import random_scene
 from prnet_core.simulation.views import View
 
 INT16_RANGE = 32000

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.simulation.ray_casting import cast_rays
-from prnet_core.simulation.scenes import Scene
+from prnet_core.simulation.scene_builder import Scene
 
 MAX_RAYS = 8000
 """Rays a scan; many more than the points the network gets."""
@@ -30,7 +29,7 @@ class Scanner:
     ) -> np.ndarray:
         """Points (N, 3) in the world seen from position (3,) with rotation (3, 3) sensor -> world."""
         rays = self.directions @ rotation.T
-        ranges = cast_rays(position, rays, scene.solids)
+        ranges = scene.rays.cast(position, rays).distance
         returned = (
             (ranges > self.min_range) & (ranges < self.max_range) & (rng.random(len(rays)) >= self.dropout)
         )
@@ -58,7 +57,7 @@ def random_lidar(rng: np.random.Generator) -> Scanner:
         visible = (azimuth - start) % (2 * np.pi) > width
         elevation, azimuth = elevation[visible], azimuth[visible]
     return Scanner(
-        directions=_subset(_spherical(elevation.ravel(), azimuth.ravel()), rng),
+        directions=_subset(spherical(elevation.ravel(), azimuth.ravel()), rng),
         min_range=rng.uniform(0.3, 2.0),
         max_range=rng.choice([15.0, 30.0, 60.0, 100.0]),
         noise=rng.uniform(0.003, 0.03),
@@ -85,7 +84,8 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
     )
 
 
-def _spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+def spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+    """Unit vectors (R, 3), x forward and z up, of elevations and azimuths (R,) in radians."""
     cos = np.cos(elevation)
     return np.stack([cos * np.cos(azimuth), cos * np.sin(azimuth), np.sin(elevation)], axis=-1)
 

@@ -1,4 +1,4 @@
-"""Checkpoints that survive a kill at any moment: written beside, checked by a hash, the one before kept."""
+"""Checkpoints that survive a kill at any moment: written atomically, verified by a hash, the previous one kept."""
 
 import hashlib
 import json
@@ -10,27 +10,37 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
+from .weight_average import WeightAverage
+
 KEPT = 2
 
 
 @dataclass
 class Progress:
-    """Where a run stands."""
+    """Progress of a training run."""
 
     step: int = 0
     seconds: float = 0.0
-    """Of training, over all resumes."""
+    """Training time, over all resumes."""
     best: float = float("inf")
     """Lowest validation score so far."""
     skipped: int = 0
-    """Steps left out because the loss or the gradient was not finite."""
+    """Steps skipped because the loss or the gradient was not finite."""
 
 
-def save_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> Path:
-    """Write checkpoint-STEP.safetensors and its JSON with the hash; the JSON comes last and makes it valid."""
+def save_checkpoint(
+    folder: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
+    average: WeightAverage | None = None,
+) -> Path:
+    """Write checkpoint-STEP.safetensors, then its JSON with the hash. The JSON is written last and makes it valid."""
     tensors = {f"network.{name}": value for name, value in network.state_dict().items()}
     for index, state in optimiser.state_dict()["state"].items():
         tensors.update({f"optimiser.{index}.{name}": value for name, value in state.items()})
+    if average:
+        tensors.update({f"average.{name}": value for name, value in average.values.items()})
     data = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
     path = folder / f"checkpoint-{progress.step:08d}.safetensors"
     _write(path, data)
@@ -42,20 +52,29 @@ def save_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Opt
     return path
 
 
-def load_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, warn=print) -> Progress:
-    """Restore the newest checkpoint that is whole; a damaged one is named through `warn` and the one before used."""
+def load_checkpoint(
+    folder: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    warn=print,
+    average: WeightAverage | None = None,
+) -> Progress:
+    """Restore the newest intact checkpoint. A damaged one is reported through `warn`, and the previous one is used."""
     for record_path in sorted(folder.glob("checkpoint-*.json"), reverse=True):
         path = record_path.with_suffix(".safetensors")
         try:
             record = json.loads(record_path.read_text())
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() != record["sha256"]:
-                raise ValueError("its hash does not fit its content")
+                raise ValueError("its hash does not match its content")
             tensors = load(data)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            warn(f"{path} is damaged ({error}): trying the checkpoint before it")
+            warn(f"{path} is damaged ({error}): trying the previous checkpoint")
             continue
         _restore(tensors, network, optimiser)
+        if average:
+            for name, value in average.values.items():
+                value.copy_(tensors.get(f"average.{name}", tensors[f"network.{name}"]))
         return Progress(**record["progress"])
     return Progress()
 

@@ -1,41 +1,47 @@
-"""Every number of a training run, read from a YAML file of the same names."""
+"""The configuration of a training run, read from a YAML file with the same names."""
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from ..data.object_pairs import ObjectPairConfig
-from ..model import PRNetConfig
+from prnet_core.model import PRNetConfig
+from prnet_core.model.config import check_choices
+from prnet_core.pairs.object_pairs import ObjectPairConfig
+
 from .methods import training_method
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """A run: the network, its pairs, the optimiser and its schedule. Paths are relative to the working folder."""
+    """The network, its training pairs, the optimiser and its schedule. Paths are relative to the working folder."""
 
     method: str = "prnet"
-    """What is trained, a name in `prnet_core.training.methods`."""
+    """The network to train, a name in `prnet_core.training.methods`."""
     network: Any = field(default_factory=PRNetConfig.paper)
-    """The method's own configuration: PRNetConfig for "prnet"."""
+    """The configuration of the network: PRNetConfig for "prnet"."""
     pairs: ObjectPairConfig = field(default_factory=ObjectPairConfig)
     shapes: str = "train.npz"
-    """Anything that `prnet_core.shapes.shape_sets.load_shapes` reads."""
+    """A file or folder that `prnet_core.shapes.load.load_shapes` reads."""
     split: str | None = None
     num_classes: int | None = None
-    """Train on the first so many classes by name only; 20 of ModelNet40's is the paper's unseen-category split."""
+    """Train on this number of classes, the first by name. 20 of ModelNet40 is the paper's unseen-category split."""
     scan_views: str | None = None
-    """Precomputed views of scenes (scripts/make_scan_views.py); with them, `scan_share` of each batch is scan-like."""
+    """Precomputed views of scenes (scripts/make_scan_views.py). `scan_share` of each batch is made from them."""
     scan_share: float = 0.0
+    surface_pairs: str | None = None
+    """A folder of precomputed surface pairs (`SurfacePairFiles`), for a network with the features "surface"; the
+    shapes and scan views are then not read."""
     held_out: int = 128
-    """Groups of shapes kept for validation."""
+    """Number of groups of shapes reserved for validation."""
     workers: int = 0
-    """Processes that make the scan-like pairs; 0 makes them between the steps. Object pairs are made on the device."""
+    """Processes that make the scan-like pairs; 0: the training process. Object pairs are made on the device."""
 
     steps: int = 100_000
     max_minutes: float | None = None
-    """The schedule ends at `steps` or here, whichever is nearer at the moment."""
+    """The schedule ends after `steps` or after this time, whichever comes first. A resumed run equals an uninterrupted
+    one only when it is None."""
     batch_size: int = 16
-    """Of all processes together."""
+    """Pairs per step, over all processes."""
     num_passes: int = 1
     optimiser: Literal["adamw", "adam"] = "adamw"
     learning_rate: float = 1e-3
@@ -43,49 +49,49 @@ class TrainingConfig:
     warmup_steps: int = 200
     schedule: Literal["cosine", "steps"] = "cosine"
     milestones: tuple[float, ...] = (0.3, 0.6, 0.8)
-    """Of schedule "steps": the shares of the run after which the rate falls to a tenth."""
+    """For schedule "steps": the fractions of the run at which the learning rate is divided by ten."""
     clip: float | None = 1.0
-    """Largest gradient norm; None does not clip."""
+    """Maximum gradient norm; None disables clipping."""
+    average_decay: float | None = None
+    """Share kept at each step of a moving average of the weights, which is then validated and saved."""
     bfloat16: bool = True
     seed: int = 0
     init_from: str | None = None
-    """A weights file to start from."""
+    """A weights file with the initial weights; modules that it lacks, such as a transformer, keep their own."""
 
     checkpoint_minutes: float = 3.0
     validate_minutes: float = 12.0
     validation_pairs: int = 32
 
     def __post_init__(self) -> None:
-        for name, choices in (("optimiser", ("adamw", "adam")), ("schedule", ("cosine", "steps"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
+        check_choices(self)
         if self.batch_size < 1 or self.steps < 1:
             raise ValueError("batch_size and steps must be at least 1")
 
     def to_dict(self) -> dict:
-        """Plain values, as in the YAML file."""
+        """Builtin values (numbers, text, lists, dictionaries), as in the YAML file."""
         return asdict(self)
 
 
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
-    """Read a YAML file; `network` may hold `preset: paper|small` and what differs from it.
+    """Read a YAML file. `network` may hold `preset: paper|small|invariant` and the settings that differ from it.
 
-    Raises ValueError naming a setting that is unknown or of a wrong type, or the line that is no YAML.
+    Raises ValueError that names an unknown setting, a setting of the wrong type, or the line of a YAML error.
     """
     import yaml
 
     try:
         values = yaml.safe_load(Path(path).read_text()) or {}
     except yaml.YAMLError as error:
-        raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
+        raise ValueError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        raise ValueError(f"{path} holds no settings, but a {type(values).__name__}")
+        raise ValueError(f"{path} must hold a mapping of settings, got a {type(values).__name__}")
     values.update({name: value for name, value in overrides.items() if value is not None})
     return make_training_config(values)
 
 
 def make_training_config(values: dict) -> TrainingConfig:
-    """A TrainingConfig of the plain values of `to_dict` or of a YAML file."""
+    """A TrainingConfig from the values of `to_dict` or of a YAML file."""
     values = dict(values)
     method = training_method(values.get("method", TrainingConfig.method))
     network = method.make_config(dict(values.pop("network", {})))
@@ -101,7 +107,7 @@ def _strict(cls, values: dict, prefix: str):
     for name, value in values.items():
         if isinstance(known[name], int | float) and not _fits(value, known[name]):
             kind = type(known[name]).__name__
-            raise ValueError(f"{prefix}{name} must be {kind}, got {value!r} (YAML reads 1e-3 as text, 1.0e-3 not)")
+            raise ValueError(f"{prefix}{name} must be {kind}, got {value!r} (YAML reads 1e-3 as text: write 1.0e-3)")
     return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 

@@ -1,4 +1,4 @@
-"""Several processes training as one (torchrun)."""
+"""Data-parallel training in several processes (torchrun)."""
 
 import os
 from collections.abc import Iterable
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, distributed, nn
 
-from ..model import choose_device
-from ..model.processes import num_processes
+from prnet_core.model import choose_device
+from prnet_core.model.processes import num_processes
 
 
 def join_group(device: str = "auto") -> torch.device:
-    """This process's device. Under torchrun (WORLD_SIZE > 1) it joins the group first: NCCL on CUDA, else gloo."""
+    """The device of this process. Under torchrun (WORLD_SIZE > 1) it joins the group: NCCL on CUDA, else gloo."""
     chosen = choose_device(device)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         if chosen.type == "cuda":
@@ -22,7 +22,7 @@ def join_group(device: str = "auto") -> torch.device:
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Replace every gradient by its mean over the processes: one sum for all of them."""
+    """Replace every gradient by its mean over the processes, in one all-reduce."""
     if num_processes() == 1:
         return
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
@@ -44,7 +44,7 @@ def mean_terms(terms: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def agree(values: list[float], device: torch.device) -> list[float]:
-    """The first process's numbers, in all of them: clocks differ, and a group must take one decision."""
+    """The numbers of the first process, in every process: clocks differ, and the group must take one decision."""
     if num_processes() == 1:
         return values
     shared = torch.tensor(values, dtype=torch.float64, device=device)

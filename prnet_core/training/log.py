@@ -1,15 +1,15 @@
-"""What a run tells: log.jsonl, TensorBoard where it is installed, and a progress bar on a terminal."""
+"""The log of a run: log.jsonl, TensorBoard where it is installed, and a progress bar on a terminal."""
 
 import json
 from pathlib import Path
 
 from tqdm import tqdm
 
-BAR = "{percentage:3.0f}%|{bar}| {elapsed} of this start, {postfix}"
+BAR = "{percentage:3.0f}%|{bar}| {elapsed} since this launch, {postfix}"
 
 
 class TrainingLog:
-    """One line of JSON an entry in log.jsonl of the folder, appended over all starts of the run."""
+    """Appends one JSON line per entry to log.jsonl in the folder, over all launches of the run."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "log.jsonl"
@@ -22,7 +22,7 @@ class TrainingLog:
             self.board = SummaryWriter(folder / "tensorboard")
 
     def write(self, step: int, seconds: float, values: dict) -> None:
-        """values: numbers, dictionaries of such, or text."""
+        """values: numbers, text, or dictionaries of them."""
         with open(self.path, "a") as file:
             file.write(json.dumps({"step": step, "minutes": round(seconds / 60, 2)} | values) + "\n")
         if self.board:
@@ -30,16 +30,16 @@ class TrainingLog:
                 self.board.add_scalar(name, value, step)
 
     def show(self, share_done: float, loss: float) -> None:
-        """Move the bar."""
+        """Update the progress bar."""
         self.bar.n = share_done
         self.bar.set_postfix_str(f"loss {loss:.4f}")
 
-    def say(self, text: str) -> None:
-        """A line for a person, above the bar."""
+    def message(self, text: str) -> None:
+        """Print a line above the progress bar."""
         self.bar.write(text)
 
     def close(self) -> None:
-        """End the bar and write out what TensorBoard holds back."""
+        """Close the progress bar and flush TensorBoard."""
         self.bar.close()
         if self.board:
             self.board.flush()

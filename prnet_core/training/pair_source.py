@@ -1,5 +1,5 @@
-"""The batch of every step, a function of the seed and the step alone: neither a kill nor the number of processes
-that share it changes what a run sees."""
+"""Training batches. The batch of a step depends on the seed and the step only, so neither a resume nor the number of
+processes changes the training data."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,20 +9,22 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from ..data.modelnet import split_categories
-from ..data.object_pairs import join, object_pair_batch
-from ..data.pairs import PairBatch, stack_pairs
-from ..data.scan_pairs import ScanPairSource, draw_scan_pair
-from ..data.shapes import ShapeSet, load_shapes
-from ..model.processes import num_processes, process_rank
+from prnet_core.model.processes import num_processes, process_rank
+from prnet_core.pairs.object_pairs import join, object_pair_batch
+from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
+from prnet_core.pairs.scan_pairs import ScanPairSource, draw_scan_pair
+from prnet_core.shapes.load import load_shapes
+from prnet_core.shapes.modelnet import split_categories
+from prnet_core.shapes.shape_sets import ShapeSet
+
 from .config import TrainingConfig
 
 
 class PairSource:
-    """Training batches of whole shapes and, if configured, of scan-like views; the two mixed in each batch.
+    """Training batches of object pairs and, if configured, of scan-like pairs, both in each batch.
 
-    Of several processes each gets the rows rank, rank + n, ... of the batch. Raises ValueError when they do not
-    divide it evenly.
+    With n processes, each gets the rows rank, rank + n, ... of the batch. Raises ValueError when n does not divide the
+    batch size.
     """
 
     def __init__(self, config: TrainingConfig, device: torch.device) -> None:
@@ -42,7 +44,7 @@ class PairSource:
         self._stream_step = -1
 
     def batch(self, step: int) -> PairBatch:
-        """This process's part of the batch of a step, on the device."""
+        """The rows of a step's batch that belong to this process, on the device."""
         num_objects = self.config.batch_size - self.num_scans
         first = process_rank()
         parts = []
@@ -73,7 +75,7 @@ class PairSource:
 
 
 class _ScanBatches(Dataset):
-    """This process's scan-like pairs of a step; every pair has a seed of its own."""
+    """The scan-like pairs of a step that belong to this process. Each pair has its own seed."""
 
     def __init__(self, scans: ScanPairSource | None, config: TrainingConfig, num_scans: int) -> None:
         self.scans, self.seed = scans, config.seed
@@ -91,12 +93,12 @@ class _ScanBatches(Dataset):
 
 
 def seed_of(*words: int) -> int:
-    """A seed for torch out of several numbers."""
+    """One torch seed from several numbers."""
     return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0]) >> 1
 
 
 def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]:
-    """Training shapes, and those of `held_out` groups spread over the whole set, for validation."""
+    """Training shapes, and validation shapes: those of `held_out` groups spread over the whole set."""
     groups = np.unique(shapes.groups)
     held = groups[np.linspace(0, len(groups) - 1, min(held_out, len(groups) // 2)).astype(int)]
     mask = np.isin(shapes.groups, held)
@@ -106,11 +108,11 @@ def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]
 def _scan_sources(
     config: TrainingConfig, training: ShapeSet, held_out: ShapeSet
 ) -> tuple[ScanPairSource | None, ScanPairSource | None]:
-    """For training and for validation, which has objects of its own."""
+    """Sources for training and for validation, made from different objects."""
     if not config.scan_views or not config.scan_share:
         return None, None
-    from ..data.object_views import ObjectViews
-    from ..data.scan_views import ScanViews
+    from prnet_core.simulation.object_views import ObjectViews
+    from prnet_core.simulation.scan_views import ScanViews
 
     views = ScanViews.load(config.scan_views)
     return ScanPairSource(views, ObjectViews(training.points)), ScanPairSource(views, ObjectViews(held_out.points))

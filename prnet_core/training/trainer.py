@@ -1,32 +1,37 @@
-"""The training loop: resumable at any kill, skipping what is not finite, keeping the best by validation."""
+"""The training loop: resumes after a kill, skips steps that are not finite, keeps the best weights by validation."""
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from ..data.pairs import PairBatch
-from ..model.processes import process_rank
+from prnet_core.model.processes import process_rank
+from prnet_core.pairs.pair_batch import PairBatch
+
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import TrainingConfig
 from .group import agree, average_gradients, mean_terms
 from .log import TrainingLog
 from .methods import training_method
 from .pair_source import PairSource, seed_of
+from .surface_pair_files import SurfacePairFiles
 from .validation import rotation_errors_deg, score, validation_sets
+from .weight_average import WeightAverage
 
 LOG_EVERY = 20
 NOISE = 1
 
 
 @contextmanager
-def denormals_flushed():
-    """Denormal numbers count as zero, which on a CPU is several times as fast; only inside, since scipy's k-d tree
-    recurses without end on some clouds in that mode."""
+def flushed_denormals():
+    """Treat denormal numbers as zero, which is several times as fast on a CPU. The mode is limited to this context,
+    because SciPy's k-d tree recurses without end on some clouds in it."""
     torch.set_flush_denormal(True)
     try:
         yield
@@ -34,11 +39,27 @@ def denormals_flushed():
         torch.set_flush_denormal(False)
 
 
-class Trainer:
-    """Runs a TrainingConfig in a folder, from its newest whole checkpoint if there is one.
+@contextmanager
+def interrupts_deferred():
+    """Ctrl-C takes effect at the end of the block: a training step is done whole or not at all."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if received:
+            signal.raise_signal(signal.SIGINT)
 
-    The folder gets log.jsonl, checkpoints, and best.safetensors: the weights with the lowest validation score.
-    In a process group (torchrun) the processes share each batch and take the same steps; the first one writes.
+
+class Trainer:
+    """Runs a TrainingConfig in a folder, from the newest intact checkpoint if there is one.
+
+    Writes log.jsonl, checkpoints and best.safetensors, the weights with the lowest validation score. In a process group
+    (torchrun) each batch is split over the processes, and the first process writes the files.
     """
 
     def __init__(self, config: TrainingConfig, folder: str | Path, device: torch.device) -> None:
@@ -50,26 +71,34 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.network = self.method.make_network(config.network).to(device).train()
         if config.init_from:
-            self.network.load_state_dict(self.method.load(config.init_from, device).state_dict())
+            weights = self.method.load(config.init_from, device).state_dict()
+            unexpected = self.network.load_state_dict(weights, strict=False).unexpected_keys
+            if unexpected:
+                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network has not")
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
         self.optimiser = optimiser(
             self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
-        self.source = PairSource(config, device)
-        self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._say)
-        self.validation = validation_sets(self.source, config) if self.log else {}
+        self.average = WeightAverage(self.network, config.average_decay) if config.average_decay else None
+        self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._message, self.average)
+        if config.surface_pairs:
+            self.source = SurfacePairFiles(config.surface_pairs, config.batch_size, config.seed, device)
+            self.validation = self.source.validation(config.validation_pairs) if self.log else {}
+        else:
+            self.source = PairSource(config, device)
+            self.validation = validation_sets(self.source, config) if self.log else {}
 
     def share_done(self) -> float:
-        """In [0, 1]: of the steps or of the minutes, whichever is nearer to its end."""
+        """Fraction of the run done, in [0, 1]: the larger of the fractions of steps and of minutes."""
         shares = [self.progress.step / self.config.steps]
         if self.config.max_minutes:
             shares.append(self.progress.seconds / (60.0 * self.config.max_minutes))
         return min(max(shares), 1.0)
 
     def run(self, should_stop: Callable[[], bool] = lambda: False) -> dict:
-        """Train to the end of the schedule; returns the last validation. Saves on stop and on Ctrl-C.
+        """Train to the end of the schedule and return the last validation scores. Saves on stop and on Ctrl-C.
 
-        `should_stop` of the first process is asked after every step.
+        `should_stop` is called after every step; the answer of the first process counts.
         """
         config, progress = self.config, self.progress
         self._write({"started_from": progress.step})
@@ -79,7 +108,8 @@ class Trainer:
         stop = False
         try:
             while self.share_done() < 1.0 and not stop:
-                terms = self.step()
+                with interrupts_deferred():
+                    terms = self.step()
                 progress.seconds, stop = agree([before + time.monotonic() - started, should_stop()], self.device)
                 if progress.step % LOG_EVERY == 0:
                     self._write({name: round(float(value), 5) for name, value in terms.items()})
@@ -97,13 +127,13 @@ class Trainer:
         return scores
 
     def step(self) -> dict[str, Tensor]:
-        """One optimiser step; returns the detached loss terms. A step that is not finite changes no weight."""
+        """One optimiser step. Returns the detached loss terms. A step that is not finite changes no weights."""
         config, progress = self.config, self.progress
         for group in self.optimiser.param_groups:
             group["lr"] = config.learning_rate * self._rate()
         pairs = self.source.batch(progress.step)
         torch.manual_seed(seed_of(config.seed, progress.step, NOISE))
-        with denormals_flushed():
+        with flushed_denormals():
             kept = {name: value.clone() for name, value in self.network.named_buffers()}
             terms = self._terms(pairs)
             self.optimiser.zero_grad(set_to_none=True)
@@ -113,6 +143,8 @@ class Trainer:
             terms = mean_terms(terms)
             if torch.isfinite(norm) and torch.isfinite(terms["total"]):
                 self.optimiser.step()
+                if self.average:
+                    self.average.update(self.network, progress.step)
             else:
                 progress.skipped += 1
                 for name, value in self.network.named_buffers():
@@ -121,9 +153,15 @@ class Trainer:
         return terms | {"gradient": norm}
 
     def validate(self) -> dict:
-        """Score the network on the validation pairs, keep it if it is the best so far; in the first process."""
+        """Score the network on the validation pairs and save it if it is the best so far (first process only)."""
         if not self.log:
             return {}
+        with self.average.applied(self.network) if self.average else nullcontext():
+            scores = self._validate()
+        self._save()
+        return scores
+
+    def _validate(self) -> dict:
         scores = {
             name: score(rotation_errors_deg(self.network, pairs, self.device))
             for name, pairs in self.validation.items()
@@ -136,7 +174,6 @@ class Trainer:
             self.method.save(
                 self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()}
             )
-            self._save()
         return scores
 
     def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:
@@ -152,13 +189,13 @@ class Trainer:
 
     def _save(self) -> None:
         if self.log:
-            save_checkpoint(self.folder, self.network, self.optimiser, self.progress)
+            save_checkpoint(self.folder, self.network, self.optimiser, self.progress, self.average)
 
     def _write(self, values: dict) -> None:
         if self.log:
             self.log.write(self.progress.step, self.progress.seconds, values | {"skipped": self.progress.skipped})
             self.log.show(self.share_done(), values.get("total", math.nan))
 
-    def _say(self, text: str) -> None:
+    def _message(self, text: str) -> None:
         if self.log:
-            self.log.say(text)
+            self.log.message(text)

@@ -1,15 +1,16 @@
-"""How good a network is on pairs apart from training and test: what decides which weights are kept."""
+"""Validation on pairs that are in neither the training nor the test data. It decides which weights are kept."""
 
 import numpy as np
 import torch
 from torch import nn
 
-from ..data.normalise import normalise_pair
-from ..data.pairs import PairBatch, stack_pairs
-from ..data.scan_pairs import scan_pair_batch
-from ..data.shapes import ShapeSet
-from ..evaluation.protocol import Protocol, protocol_pair
-from ..geometry import geodesic_angle
+from prnet_core.geometry import geodesic_angle
+from prnet_core.pairs.normalise import normalise_pair
+from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
+from prnet_core.pairs.protocol import Protocol, protocol_pair
+from prnet_core.pairs.scan_pairs import scan_pair_batch
+from prnet_core.shapes.shape_sets import ShapeSet
+
 from .config import TrainingConfig
 from .pair_source import PairSource
 
@@ -21,7 +22,7 @@ SCAN_SEED = 2**40
 
 
 def validation_sets(source: PairSource, config: TrainingConfig) -> dict[str, PairBatch]:
-    """By name: pairs of held-out shapes by the paper's protocol and, where there are some, scan-like pairs."""
+    """Validation pairs by name: object pairs by the paper's protocol and, if configured, scan-like pairs."""
     sets = {"objects": protocol_batch(source.validation_shapes, config.validation_pairs)}
     if source.validation_scans:
         generator = torch.Generator().manual_seed(SCAN_SEED)
@@ -30,7 +31,7 @@ def validation_sets(source: PairSource, config: TrainingConfig) -> dict[str, Pai
 
 
 def protocol_batch(shapes: ShapeSet, num_pairs: int) -> PairBatch:
-    """Pairs by the paper's protocol, centred and scaled for the network; their matches are left out (-1)."""
+    """Pairs by the paper's protocol, normalised for the network. Their matches are not set (-1)."""
     num_points = min(1024, shapes.points.shape[1])
     protocol = Protocol("validation", num_points=num_points, num_kept=round(0.75 * num_points))
     pairs = []
@@ -43,7 +44,7 @@ def protocol_batch(shapes: ShapeSet, num_pairs: int) -> PairBatch:
 
 
 def rotation_errors_deg(network: nn.Module, pairs: PairBatch, device: torch.device) -> torch.Tensor:
-    """Geodesic rotation error (B,) of every pair in degrees, network alone."""
+    """Geodesic rotation errors (B,) in degrees of the network without refinement."""
     errors = []
     for start in range(0, len(pairs.source), CHUNK):
         rows = slice(start, start + CHUNK)
@@ -53,7 +54,7 @@ def rotation_errors_deg(network: nn.Module, pairs: PairBatch, device: torch.devi
 
 
 def score(errors_deg: torch.Tensor) -> dict[str, float]:
-    """Mean error with each pair capped at 30 degrees (what is minimised), median, and shares."""
+    """Mean error with each pair capped at 30 degrees (the validation score), median, fractions below limits."""
     return {
         "capped_mean_deg": float(errors_deg.clamp(max=CAP_DEG).mean()),
         "median_deg": float(errors_deg.median()),

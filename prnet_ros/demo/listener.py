@@ -1,4 +1,4 @@
-"""What the demo hears from the node: poses on /tf, messages on odometry, the last diagnostics."""
+"""What the demo receives from the node: poses on /tf, messages on odometry, the last diagnostics."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from tf2_msgs.msg import TFMessage
 from prnet_core.geometry.se3 import make_transform
 from prnet_core.io.bags import seconds
 from prnet_core.io.trajectories import Trajectory
-
-_WAYS_TO_BE_LOST = ("rejected", "dropped", "ignored", "waiting_for_mount", "bad_cloud.", "error.")
-"""Counters of the node's diagnostics: a scan that gets no odometry ends up in one of them."""
+from prnet_ros.demo.report import unregistered_scans
 
 
 class Listener:
-    """Listens in a thread of its own, from its creation to `close`."""
+    """Subscribes in a thread of its own, from its creation to `close`."""
 
     def __init__(self, context: Context, odom_frame: str, base_frame: str) -> None:
-        """Subscribe; only transforms from `odom_frame` to `base_frame` are kept."""
+        """Subscribe; only the transforms `odom_frame` -> `base_frame` are kept."""
         self._frames = (odom_frame, base_frame)
         self._lock = threading.Lock()
         self._poses: dict[float, np.ndarray] = {}
@@ -46,13 +44,13 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop listening."""
+        """End the thread."""
         self._executor.shutdown()
         self._thread.join(5.0)
 
     @property
     def num_poses(self) -> int:
-        """How many poses have come on /tf."""
+        """Number of poses received on /tf."""
         return len(self._poses)
 
     def trajectory(self) -> Trajectory:
@@ -66,21 +64,23 @@ class Listener:
         status = self._status
         return (status.message, {entry.key: entry.value for entry in status.values}) if status else ("", {})
 
-    def is_matched(self) -> bool:
-        """Whether the node's publishers have been found, so that nothing of it is missed."""
-        return all(subscription.get_publisher_count() > 0 for subscription in self._subscriptions)
+    def is_ready(self) -> bool:
+        """Whether the node registers scans and all its publishers have been found: none of its output is missed."""
+        _, values = self.diagnostics()
+        are_matched = all(subscription.get_publisher_count() > 0 for subscription in self._subscriptions)
+        return are_matched and bool(values) and values.get("activity", "active") == "active"
 
     def num_answered(self) -> int:
-        """How many scans the node has answered: with odometry, or by counting them as lost in its diagnostics."""
+        """Number of scans that the node has answered: with odometry, or with a counter of its diagnostics."""
         _, values = self.diagnostics()
-        lost = sum(int(value) for name, value in values.items() if name.startswith(_WAYS_TO_BE_LOST))
-        return self.num_odometry + lost
+        return self.num_odometry + sum(unregistered_scans(values).values())
 
     def is_settled(self) -> bool:
-        """Whether the node's diagnostics say what became of each scan that it received."""
+        """Whether the node's diagnostics account for each scan that it received."""
         _, values = self.diagnostics()
-        accounted = self.num_answered() - self.num_odometry + int(values.get("registered", 0))
-        return int(values.get("received", 0)) == accounted == self.num_answered()
+        num_registered = int(values.get("registered", 0))
+        num_accounted = num_registered + sum(unregistered_scans(values).values())
+        return int(values.get("received", 0)) == num_accounted and self.num_odometry == num_registered
 
     def _spin(self) -> None:
         try:
@@ -102,5 +102,5 @@ class Listener:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name == "prnet: odometry":
+            if status.name.endswith(": odometry"):
                 self._status = status

@@ -1,4 +1,4 @@
-"""prnet_demo: the real node, a bag played into it over DDS, and what came out, as a table and a picture."""
+"""prnet_demo: start the node, play a bag into it over DDS in real time, show the result as a table and a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from prnet_core.io.bag_poses import Poses, ground_truth, root_frame, static_transform, static_transforms
 from prnet_core.io.bags import Bag, BagError, open_bag
 from prnet_ros.demo.process import DemoError, Process
-from prnet_ros.demo.report import Heard, compare_with_truth, table
+from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
 
 if TYPE_CHECKING:
     from prnet_ros.demo.listener import Listener
@@ -34,8 +34,8 @@ DRAIN_TIMEOUT = 10.0
 class Recording:
     """What the demo needs to know of a bag.
 
-    base_frame: the frame whose motion the node is asked for: the robot's base where the bag tells of one, else the
-    sensor's own. T_base_sensor: (4, 4).
+    base_frame: the frame whose pose the node publishes: the root of the bag's static transforms, else the sensor's own.
+    T_base_sensor: (4, 4).
     """
 
     path: Path
@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        run(arguments.bag, arguments.topic, arguments.rate, arguments.output, arguments.domain_id)
+        run(arguments.bag, arguments.topic, arguments.rate, arguments.wait, arguments.output, arguments.domain_id)
     except (BagError, DemoError, FileNotFoundError, ImportError) as error:
         print(f"prnet_demo: {error}", file=sys.stderr)
         return 1
@@ -61,8 +61,10 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(bag_path: Path, topic: str | None, rate: float, output: Path, domain_id: int) -> None:
-    """Play the bag into a node of its own, print the table, write the picture, the trajectory and the node's log.
+def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path, domain_id: int) -> None:
+    """Play the bag into a node started for it, print the table, write the picture, the trajectory and the node's log.
+
+    wait: hold each scan back until the node has answered the one before, instead of real time.
 
     Raises:
         BagError: the bag cannot be read, or has no such PointCloud2 topic.
@@ -75,11 +77,11 @@ def run(bag_path: Path, topic: str | None, rate: float, output: Path, domain_id:
         _isolate(domain_id)
         print(
             f"{bag_path}: {recording.num_scans} scans on {recording.topic}, "
-            f"motion of {recording.base_frame} in {ODOM_FRAME}, ROS_DOMAIN_ID {os.environ['ROS_DOMAIN_ID']}",
+            f"pose of {recording.base_frame} in {ODOM_FRAME}, ROS_DOMAIN_ID {os.environ['ROS_DOMAIN_ID']}",
             flush=True,
         )
-        heard = _play(bag, recording, rate, Path(f"{stem}.node.log"))
-        _report(bag, recording, heard, stem)
+        result = _play(bag, recording, rate, wait, Path(f"{stem}.node.log"))
+        _report(bag, recording, result, stem)
 
 
 def _inspect(bag: Bag, topic: str | None) -> Recording:
@@ -100,8 +102,8 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
     )
 
 
-def _play(bag: Bag, recording: Recording, rate: float, log: Path) -> Heard:
-    """Start the node and the replay, listen until all is done."""
+def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) -> DemoResult:
+    """Start the node, play the bag, collect the node's output until every scan is accounted for."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
@@ -111,48 +113,50 @@ def _play(bag: Bag, recording: Recording, rate: float, log: Path) -> Heard:
     listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
     try:
         with Process("node", "prnet_ros.node.main", _node_arguments(recording), log) as node:
-            if not _wait(listener.is_matched, START_TIMEOUT, node):
-                raise node.failure(f"did not come up within {START_TIMEOUT:g} s")
-            seconds = _replay(bag, recording, rate, listener, node)
-            _wait(listener.is_settled, DRAIN_TIMEOUT, node)
+            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
+                raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
+            seconds = _replay(bag, recording, rate, wait, listener, node)
+            _wait_until(listener.is_settled, DRAIN_TIMEOUT, node)
             message, values = listener.diagnostics()
             if listener.num_poses == 0:
                 raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
             exit_code = node.stop()
         if exit_code != 0:
             raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
-        return Heard(listener.trajectory(), listener.num_odometry, values, seconds)
+        return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
     finally:
         listener.close()
         rclpy.try_shutdown()
 
 
-def _replay(bag: Bag, recording: Recording, rate: float, listener: Listener, node: Process) -> float:
-    """Play the bag as fast as it was recorded, or as the node can follow; the seconds that this took.
+def _replay(
+    bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process
+) -> float:
+    """Play the bag at `rate` times the speed of the recording; the seconds that this took.
 
-    Real sensors do not wait, and the node then drops scans. Here each scan waits for the answer to the one before,
-    so that a slow machine takes longer but shows the same.
+    With `wait`, each scan waits for the answer to the one before: a slow machine takes longer and drops nothing.
     """
-    from prnet_ros.replay import NoSubscriberError, Replay, ReplayOptions
+    from prnet_ros.player import NoSubscriberError, Replay, ReplayOptions
 
     num_unanswered = 0
 
     def hold(num_published: int) -> None:
         nonlocal num_unanswered
-        if not _wait(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
+        if not _wait_until(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
             num_unanswered = num_published - listener.num_answered()
 
     options = ReplayOptions(recording.topic, to="points", rate=rate, wait=SUBSCRIBER_TIMEOUT)
     started = time.monotonic()
     try:
-        num_scans = Replay(listener.node, bag, options, hold).run()
+        num_scans = Replay(listener.node, bag, options, hold if wait else None).run()
     except NoSubscriberError as error:
         raise node.failure(str(error)) from error
-    hold(num_scans)
+    if wait:
+        hold(num_scans)
     return time.monotonic() - started
 
 
-def _wait(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
+def _wait_until(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
     """Whether it is reached within `timeout` seconds. Raises DemoError when the node ends meanwhile."""
     deadline = time.monotonic() + timeout
     while not is_reached():
@@ -169,14 +173,14 @@ def _node_arguments(recording: Recording) -> list[str]:
     return ["--ros-args", *assignments]
 
 
-def _report(bag: Bag, recording: Recording, heard: Heard, stem: Path) -> None:
+def _report(bag: Bag, recording: Recording, result: DemoResult, stem: Path) -> None:
     from prnet_core.io.trajectories import Trajectory, write_tum
     from prnet_ros.demo.picture import View, align_scans, draw
 
-    comparison = compare_with_truth(heard.trajectory, recording.truth)
-    print(table(recording.num_scans, heard, comparison))
-    write_tum(f"{stem}.tum", heard.trajectory)
-    trajectory, frame, view = heard.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
+    comparison = compare_with_ground_truth(result.trajectory, recording.truth)
+    print(table(recording.num_scans, result, comparison))
+    write_tum(f"{stem}.tum", result.trajectory)
+    trajectory, frame, view = result.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
     if comparison is not None:
         trajectory = Trajectory(trajectory.stamps, comparison.T_truth_odom @ trajectory.poses)
         frame, view = recording.truth.parent, View.from_above(recording.truth.parent)
@@ -187,7 +191,7 @@ def _report(bag: Bag, recording: Recording, heard: Heard, stem: Path) -> None:
 
 
 def _isolate(domain_id: int) -> None:
-    """A domain of its own on this machine: no robot nearby is disturbed, and none disturbs."""
+    """Set a ROS domain that is limited to this machine: the demo and a robot nearby do not receive each other."""
     os.environ["ROS_DOMAIN_ID"] = str(domain_id)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
@@ -195,7 +199,7 @@ def _isolate(domain_id: int) -> None:
 def _parse(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="prnet_demo",
-        description="Play a bag into the node over DDS and show what comes out: a table and a picture.",
+        description="Play a bag into the node over DDS, in real time, and show the result: a table and a picture.",
     )
     has_sample = SAMPLE.exists()  # in the source tree only
     parser.add_argument(
@@ -207,6 +211,11 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
     parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="each scan waits for the answer to the one before: a slow machine takes longer but drops nothing",
+    )
     parser.add_argument(
         "--domain-id",
         type=int,

@@ -18,19 +18,19 @@ from prnet_core.geometry import se3
 from prnet_core.io.bags import Scan
 from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.deskew import deskew
-from prnet_ros.demo.report import TruthComparison
+from prnet_ros.demo.report import GroundTruthComparison
 
 MAX_POINTS = 250_000
 SLAB, SLAB_OF_RANGE = 0.9, 0.1
-"""What is further above or below the sensor, in metres or as a share of its range, is left out: floor and ceiling
-would hide what stands between them."""
+"""Points further above or below the sensor, in metres or as a share of its range, are left out: floor and ceiling would
+hide what stands between them."""
 TIME_COLOURS = "viridis"
 TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
 
 
 @dataclass(frozen=True)
 class View:
-    """The axes of the frame drawn in that lie to the right, up and towards the reader."""
+    """The axes of the drawn frame that point to the right, up and towards the reader."""
 
     right: int
     up: int
@@ -53,9 +53,9 @@ class AlignedPoints:
 def align_scans(
     scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, view: View
 ) -> AlignedPoints:
-    """Put each scan that has a pose where the pose says it is; downsampled to about MAX_POINTS, and to a slab.
+    """Transform each scan that has a pose into the drawn frame, without its distortion; at most about MAX_POINTS.
 
-    trajectory: poses of the base in the frame to draw in.
+    trajectory: poses of the base in the drawn frame.
     """
     pose_at = {round(stamp * 1e6): index for index, stamp in enumerate(trajectory.stamps)}
     per_scan = MAX_POINTS // max(len(trajectory), 1)
@@ -65,7 +65,7 @@ def align_scans(
         if index is None:
             continue
         T_drawn_sensor = trajectory.poses[index] @ T_base_sensor
-        placed = se3.apply(T_drawn_sensor, _undistorted(scan, trajectory, index, T_base_sensor))
+        placed = se3.apply(T_drawn_sensor, _deskewed(scan, trajectory, index, T_base_sensor))
         height = placed[:, view.towards] - T_drawn_sensor[view.towards, 3]
         reach = np.percentile(np.linalg.norm(scan.cloud.points, axis=1), 90)
         placed = placed[np.abs(height) < max(SLAB, SLAB_OF_RANGE * reach)]
@@ -75,8 +75,8 @@ def align_scans(
     return AlignedPoints(np.concatenate(points), np.concatenate(times))
 
 
-def _undistorted(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: np.ndarray) -> np.ndarray:
-    """The points (N, 3) as the sensor would have seen them at the stamp, by the trajectory itself."""
+def _deskewed(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: np.ndarray) -> np.ndarray:
+    """The points (N, 3) as the sensor would have measured them at the stamp, by the velocity along the trajectory."""
     if scan.cloud.times is None or len(trajectory) < 2:
         return scan.cloud.points
     first = min(index, len(trajectory) - 2)
@@ -86,10 +86,10 @@ def _undistorted(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: 
 
 
 def draw(
-    path: Path, title: str, aligned: AlignedPoints, trajectory: Trajectory, comparison: TruthComparison | None,
-    view: View,
+    path: Path, title: str, aligned: AlignedPoints, trajectory: Trajectory,
+    comparison: GroundTruthComparison | None, view: View,
 ) -> None:  # fmt: skip
-    """Write the PNG: trajectory, truth and points in one frame."""
+    """Write the PNG: trajectory, ground truth and points in one frame."""
     has_errors = comparison is not None
     figure = plt.figure(figsize=(15.0, 8.0) if has_errors else (10.0, 8.0), layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=[2.4, 1.0]) if has_errors else figure.add_gridspec(1, 1)
@@ -103,8 +103,8 @@ def draw(
 
 
 def _draw_map(
-    figure: Figure, axes: Axes, aligned: AlignedPoints, trajectory: Trajectory, comparison: TruthComparison | None,
-    view: View,
+    figure: Figure, axes: Axes, aligned: AlignedPoints, trajectory: Trajectory,
+    comparison: GroundTruthComparison | None, view: View,
 ) -> None:  # fmt: skip
     right, up = view.right, view.up
     order = np.random.default_rng(0).permutation(len(aligned.points))
@@ -114,7 +114,7 @@ def _draw_map(
     )  # fmt: skip
     if comparison is not None:
         truth = comparison.truth[:, :3, 3]
-        axes.plot(truth[:, right], truth[:, up], color=TRUTH_COLOUR, lw=3.5, label="truth")
+        axes.plot(truth[:, right], truth[:, up], color=TRUTH_COLOUR, lw=3.5, label="ground truth")
     path = trajectory.poses[:, :3, 3]
     axes.plot(path[:, right], path[:, up], color=ESTIMATE_COLOUR, lw=1.5, label="from /tf")
     axes.plot(*path[0, [right, up]], "o", color=ESTIMATE_COLOUR, ms=8, mec="white", label="start")
@@ -131,9 +131,9 @@ def _draw_map(
     bar.solids.set_alpha(1.0)
 
 
-def _draw_paths(axes: Axes, comparison: TruthComparison, view: View) -> None:
+def _draw_paths(axes: Axes, comparison: GroundTruthComparison, view: View) -> None:
     for poses, colour, width, name in (
-        (comparison.truth, TRUTH_COLOUR, 3.0, "truth"),
+        (comparison.truth, TRUTH_COLOUR, 3.0, "ground truth"),
         (comparison.estimate, ESTIMATE_COLOUR, 1.5, "from /tf"),
     ):
         positions = poses[:, :3, 3][:, [view.right, view.up]]
@@ -146,8 +146,8 @@ def _draw_paths(axes: Axes, comparison: TruthComparison, view: View) -> None:
     axes.legend()
 
 
-def _draw_errors(axes: Axes, comparison: TruthComparison) -> None:
-    turned = _rotation_errors_deg(comparison)
+def _draw_errors(axes: Axes, comparison: GroundTruthComparison) -> None:
+    rotation_errors = _rotation_errors_deg(comparison)
     axes.plot(100.0 * comparison.position_errors, color=ESTIMATE_COLOUR, label="position (cm)")
     axes.set_ylabel("position (cm)", color=ESTIMATE_COLOUR)
     axes.set_xlabel("scan")
@@ -155,12 +155,12 @@ def _draw_errors(axes: Axes, comparison: TruthComparison) -> None:
     axes.grid(alpha=0.3)
     axes.set_ylim(bottom=0.0)
     other = axes.twinx()
-    other.plot(turned, color="#1f5fbf")
+    other.plot(rotation_errors, color="#1f5fbf")
     other.set_ylabel("rotation (deg)", color="#1f5fbf")
     other.set_ylim(bottom=0.0)
 
 
-def _rotation_errors_deg(comparison: TruthComparison) -> np.ndarray:
+def _rotation_errors_deg(comparison: GroundTruthComparison) -> np.ndarray:
     """(N,) angles between estimated and true orientation, degrees."""
     relative = np.swapaxes(comparison.truth[:, :3, :3], 1, 2) @ comparison.estimate[:, :3, :3]
     return np.array([np.rad2deg(se3.rotation_angle(rotation)) for rotation in relative])

@@ -1,4 +1,4 @@
-"""The processes of the demo."""
+"""A process that the demo starts."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-STOP_TIMEOUT = 20.0  # s; a scan in work is waited for, on a machine that may be busy
+STOP_TIMEOUT = 20.0  # s
 LOG_LINES = 15
 
 
 class DemoError(RuntimeError):
-    """The demo cannot go on; the text says why."""
+    """The demo cannot continue; the text says why."""
 
 
 class Process:
     """A Python module run as a process of its own, its output in a log file; ended when the `with` block ends."""
 
     def __init__(self, name: str, module: str, arguments: list[str], log: Path) -> None:
-        """Start `python -m module arguments`; `name` is how people are told of it."""
+        """Start `python -m module arguments`; `name` stands in error messages."""
         self._name = name
         self._log = log
         with log.open("wb") as output:
@@ -42,18 +42,13 @@ class Process:
         if not self.is_running():
             raise self.failure(f"ended with exit code {self._process.returncode}")
 
-    def check_succeeded(self) -> None:
-        """Raise DemoError with the last lines of its log when it ended with an error."""
-        if self._process.returncode:
-            raise self.failure(f"failed with exit code {self._process.returncode}")
-
     def failure(self, what: str) -> DemoError:
         """An error that says `what` happened to the process, with the last lines of its log."""
         lines = self._log.read_text(errors="replace").splitlines()[-LOG_LINES:]
-        return DemoError("\n  ".join([f"the {self._name} {what}; its last words ({self._log}):", *lines]))
+        return DemoError("\n  ".join([f"the {self._name} {what}; last lines of its log ({self._log}):", *lines]))
 
     def stop(self) -> int:
-        """End it as Ctrl-C does, by force when that does not help; its exit code."""
+        """Send SIGINT, after STOP_TIMEOUT SIGKILL; its exit code."""
         if self.is_running():
             self._process.send_signal(signal.SIGINT)
             try:

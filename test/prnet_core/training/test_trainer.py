@@ -2,6 +2,7 @@
 
 import json
 import math
+import signal
 from dataclasses import replace
 
 import pytest
@@ -51,6 +52,28 @@ def test_a_resumed_run_is_the_run_that_was_not_stopped(tiny_values, tmp_path):
     assert second.progress.step == 3
     second.run()
     assert [entry["started_from"] for entry in entries(tmp_path / "parts") if "started_from" in entry] == [0, 3]
+    for (name, value), other in zip(whole.network.state_dict().items(), second.network.state_dict().values()):
+        assert torch.equal(value, other), name
+
+
+def test_ctrl_c_within_a_step_ends_the_run_after_that_step(tiny_values, tmp_path):
+    config = make_training_config({**tiny_values, "steps": 8})
+    whole = Trainer(config, tmp_path / "whole", CPU)
+    whole.run()
+    first = Trainer(config, tmp_path / "parts", CPU)
+    draw_batch = first.source.batch
+
+    def batch_with_ctrl_c(step):
+        if step == 2:
+            signal.raise_signal(signal.SIGINT)
+        return draw_batch(step)
+
+    first.source.batch = batch_with_ctrl_c
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    second = Trainer(config, tmp_path / "parts", CPU)
+    assert second.progress.step == 3
+    second.run()
     for (name, value), other in zip(whole.network.state_dict().items(), second.network.state_dict().values()):
         assert torch.equal(value, other), name
 

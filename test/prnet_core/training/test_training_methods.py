@@ -1,8 +1,9 @@
-"""Every method trains, is kept and comes back by the same trainer."""
+"""The trainer trains, saves and loads every network, the baselines of the paper too."""
 
 import pytest
 import torch
 
+import prnet_core.evaluation.baselines  # noqa: F401  adds its networks
 from prnet_core.training import Trainer, make_training_config
 from prnet_core.training.methods import METHODS, training_method
 
@@ -15,7 +16,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_it_trains_and_comes_back(tiny_values, tmp_path, name):
+def test_it_trains_and_loads_again(tiny_values, tmp_path, name):
     values = {**tiny_values, "method": name, "network": NETWORKS[name], "steps": 3}
     trainer = Trainer(make_training_config(values), tmp_path, CPU)
     before = {key: value.clone() for key, value in trainer.network.state_dict().items()}

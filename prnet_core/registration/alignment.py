@@ -1,0 +1,156 @@
+"""How well two clouds agree under a transform, in voxel units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.free_space import FreeSpace, measure_free_space
+from prnet_core.registration.preprocess import PreparedCloud
+
+MIN_NORMAL_COSINE = np.cos(np.pi / 4)
+SURFACE_NOISE = 0.05  # voxels: what is left of a surface's thickness without noise
+AGREEING_DEVIATIONS = 2.5  # distance to a plane, in standard deviations of both surfaces
+AGREEING_TANGENT = 1.5  # voxels along the plane
+AGREEING_COSINE = 0.7  # of the angle between normals
+
+
+@dataclass(frozen=True)
+class AlignmentQuality:
+    """How well the source lies on the target under a transform.
+
+    inlier_ratio: source points within the inlier distance of a target point whose normal agrees.
+    residual: rms point-to-plane distance of the inliers, voxels.
+    overlap_source, overlap_target: points within the overlap distance of the other cloud.
+    agreement: geometric mean of both clouds' shares of points that lie on a surface of the other within its noise.
+    free_space: of the source's points against the target's rays, and of the target's against the source's; those known.
+    centroid: (3,) of the inliers in the target's centred frame; radius: their rms distance from it.
+    information: (6, 6) mean of J^T J', J = (n, (p - centroid) / radius x n), over the inliers: how much each
+        direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1. J has the normals
+        of the target, J' those of the source: the noise of the normals, which constrains nothing, cancels.
+    """
+
+    inlier_ratio: float
+    residual: float
+    overlap_source: float
+    overlap_target: float
+    agreement: float
+    free_space: tuple[FreeSpace, ...]
+    num_inliers: int
+    centroid: np.ndarray
+    radius: float
+    information: np.ndarray
+
+    @property
+    def overlap(self) -> float:
+        """Geometric mean of both overlaps."""
+        return float(np.sqrt(self.overlap_source * self.overlap_target))
+
+    @property
+    def violation(self) -> float | None:
+        """The larger free-space violation of both directions, or None when no sensor origin is known."""
+        return max((space.violation for space in self.free_space), default=None)
+
+    @property
+    def seen_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
+        return min((space.seen_agreement for space in self.free_space), default=None)
+
+    @property
+    def degeneracy(self) -> float:
+        """Smallest eigenvalue of the information: 0 when one direction is not constrained."""
+        return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
+
+
+def nearest(tree, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
+    indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
+    return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))
+
+
+def measure_alignment(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, config: RegistrationConfig
+) -> AlignmentQuality:
+    """Measure a transform (4, 4) in voxel units."""
+    inverse = se3.invert(transform)
+    moved = se3.apply(transform, source.points)
+    index, distance = nearest(target.level.tree, moved, config.num_threads)
+    back_index, back_distance = nearest(
+        source.level.tree, se3.apply(inverse, target.sample.points), config.num_threads
+    )
+    chosen = source.sample.index
+    agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
+    agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
+    free_space = (
+        measure_free_space(source, target, transform, distance[chosen], agrees),
+        measure_free_space(target, source, inverse, back_distance, agrees_back),
+    )
+
+    normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
+    cosines = np.sum(own_normals * normals, axis=1)
+    own_normals *= np.sign(cosines)[:, None]
+    inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
+    plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
+    centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
+    return AlignmentQuality(
+        inlier_ratio=float(inliers.mean()),
+        residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
+        overlap_source=float((distance < config.overlap_distance_voxels).mean()),
+        overlap_target=float((back_distance < config.overlap_distance_voxels).mean()),
+        agreement=float(np.sqrt(agrees.mean() * agrees_back.mean())),
+        free_space=tuple(space for space in free_space if space is not None),
+        num_inliers=int(inliers.sum()),
+        centroid=centroid,
+        radius=radius,
+        information=information,
+    )
+
+
+def _on_surface(
+    cloud: PreparedCloud,
+    other: PreparedCloud,
+    T_other_cloud: np.ndarray,
+    index: np.ndarray,
+    distance: np.ndarray,
+) -> np.ndarray:
+    """Which points of a cloud's sample lie on the surface of their nearest point (index, distance) in the other one."""
+    sample, normals = cloud.sample, other.normals[index]
+    moved = se3.apply(T_other_cloud, sample.points)
+    plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
+    tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
+    cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
+    limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
+    return (plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)
+
+
+def information_of(
+    points: np.ndarray, normals: np.ndarray, own_normals: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Centroid (3,), radius and information (6, 6) of `AlignmentQuality`.
+
+    Points (N, 3) with the normals (N, 3) of both clouds there, of like sign.
+    """
+    if len(points) == 0:
+        return np.zeros(3), 1.0, np.zeros((6, 6))
+    centroid = points.mean(axis=0)
+    lever = points - centroid
+    radius = max(float(np.sqrt(np.mean(np.sum(lever**2, axis=1)))), 1e-9)
+    first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
+    information = first.T @ second / len(points)
+    return centroid, radius, 0.5 * (information + information.T)
+
+
+def count_close(
+    source: PreparedCloud,
+    target: PreparedCloud,
+    transform: np.ndarray,
+    max_distance: float,
+    config: RegistrationConfig,
+) -> int:
+    """Source points, of about a thousand, that a transform brings within a distance (voxels) of the target."""
+    step = max(1, len(source) // 1000)
+    _, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
+    return int((distance < max_distance).sum())

@@ -1,0 +1,103 @@
+"""Free-space verification: a point of one cloud must not lie where a ray of the other went through.
+
+Lengths are in voxels. Only solid points count: seen at an angle by their own sensor, facing the other sensor, and on a
+surface that is thinner than the noise that the voxel filter leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.views import View
+
+NUM_RAYS = 6  # nearest rays that a point is compared with
+SEEN_RAY = 3  # index of the ray that must be near for the point to be seen
+RAY_SPACINGS = 3.0  # times the spacing of the rays; the chord is at least and at most
+MIN_CHORD, MAX_CHORD = 0.01, 0.06
+MIN_INCIDENCE = 0.25  # cosine between a normal and a ray
+MAX_THICKNESS = 0.6
+MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = (
+    1.5,
+    0.01,
+    2.0,
+)  # of the range along a ray: voxels, share, thicknesses
+SURFACE_DISTANCE = 2.0  # a point this near to the other cloud did not go through it
+NONE_THROUGH, NONE_VISIBLE = 0.002, 0.05  # shares added to both: a point or two decide nothing
+FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
+MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
+
+
+@dataclass(frozen=True)
+class FreeSpace:
+    """Shares of the tested points of one cloud, as another cloud's rays see them.
+
+    through: points that a ray of the other cloud passed on its way to something behind them.
+    visible: points that the other sensor saw or should have seen: inside its rays, and not behind what they hit.
+    agreeing: visible points that lie on a surface of the other cloud.
+    """
+
+    through: float
+    visible: float
+    agreeing: float
+
+    @property
+    def violation(self) -> float:
+        """Share of the visible points that are passed through, pulled towards a few percent when few are visible."""
+        return (self.through + NONE_THROUGH) / (self.visible + NONE_VISIBLE)
+
+    @property
+    def seen_agreement(self) -> float:
+        """Share of the visible points that lie on a surface of the other cloud."""
+        return (self.agreeing + FEW_AGREEING) / (self.visible + FEW_VISIBLE)
+
+
+def measure_free_space(
+    cloud: PreparedCloud,
+    other: PreparedCloud,
+    T_other_cloud: np.ndarray,
+    surface_distance: np.ndarray,
+    agrees: np.ndarray,
+) -> FreeSpace | None:
+    """Test the sample of a cloud against another cloud's rays under a transform (4, 4) in voxel units.
+
+    surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
+    lie on a surface of it. None when the other cloud has no sensor origin.
+    """
+    if not other.views:
+        return None
+    sample = cloud.sample
+    points = se3.apply(T_other_cloud, sample.points)
+    normals = sample.normals @ T_other_cloud[:3, :3].T
+    visible, through = np.zeros(len(points), bool), np.zeros(len(points), bool)
+    for view in nearest_views(other.views, points.mean(axis=0)):
+        seen, passed = _against(view, points, normals, sample.thickness)
+        visible |= seen
+        through |= passed
+    visible &= sample.is_solid
+    through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
+    return FreeSpace(float(through.mean()), float(visible.mean()), float((visible & agrees).mean()))
+
+
+def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:
+    return sorted(views, key=lambda view: float(np.linalg.norm(view.origin - place)))[:MAX_VIEWS]
+
+
+def _against(
+    view: View, points: np.ndarray, normals: np.ndarray, thickness: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which points (N, 3) are visible from a view, and which of them its rays pass through."""
+    lines = points - view.origin
+    ranges = np.linalg.norm(lines, axis=1)
+    directions = lines / np.maximum(ranges, 1e-9)[:, None]
+    facing = np.abs(np.sum(directions * normals, axis=1)) > MIN_INCIDENCE
+    index, squared = view.tree.batch_knn_search(directions, NUM_RAYS)
+    chord = np.clip(RAY_SPACINGS * view.spacing, MIN_CHORD, MAX_CHORD)
+    near = view.ranges[index.astype(np.int64)]
+    seen = facing & (squared[:, SEEN_RAY] < chord**2)
+    slack = MARGIN + RANGE_MARGIN * ranges
+    visible = seen & (ranges <= near.max(axis=1) + slack)
+    return visible, seen & (ranges < near.min(axis=1) - slack - THICKNESS_MARGIN * thickness)

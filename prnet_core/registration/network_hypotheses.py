@@ -1,0 +1,62 @@
+"""Hypotheses from the network: the pair downsampled, centred and scaled together to the unit sphere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.pairs.normalise import downsample_pair, normalise_pair
+from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.surface_hypotheses import surface_transforms
+
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
+
+
+def network_transforms(
+    network: PRNet,
+    source: PreparedCloud,
+    target: PreparedCloud,
+    num_points: int,
+    num_passes: int,
+    seeds: range,
+    rotations: tuple[np.ndarray, ...] = (np.eye(3),),
+) -> list[np.ndarray]:
+    """The network's transforms (4, 4) in the pair's voxel units, one for each sample (seed) and rotation.
+
+    rotations: (3, 3) of the source about its centre before the network sees it, undone in the output. All run in one
+    batch. Outputs that are not finite are left out.
+    """
+    if network.config.features == "surface":
+        return surface_transforms(network, source, target, num_points, seeds)
+    import torch
+
+    sources, targets, undo = [], [], []
+    for seed in seeds:
+        downsampled_source, downsampled_target, _ = downsample_pair(
+            source.points, target.points, num_points, np.random.default_rng(seed)
+        )
+        unit_source, unit_target, scaling = normalise_pair(downsampled_source, downsampled_target)
+        for rotation in rotations:
+            sources.append(unit_source @ rotation.T.astype(np.float32))
+            targets.append(unit_target)
+            undo.append((scaling, se3.make_transform(rotation, np.zeros(3))))
+    device = next(network.parameters()).device
+    outputs = network.register(
+        torch.as_tensor(np.stack(sources), device=device),
+        torch.as_tensor(np.stack(targets), device=device),
+        num_passes,
+    )
+    transforms = []
+    for output, (scaling, rotation) in zip(outputs.double().cpu().numpy(), undo, strict=True):
+        if np.isfinite(output).all():
+            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
+            transforms.append(scaling.to_metric(output @ rotation))
+    return transforms
+
+
+def rotations_about_vertical(count: int) -> tuple[np.ndarray, ...]:
+    """`count` rotations (3, 3) evenly about z, the first being the identity."""
+    return tuple(se3.rotation_exp(np.array([0.0, 0.0, 2.0 * np.pi * i / count])) for i in range(count))

@@ -1,0 +1,62 @@
+"""The points of a cloud that a transform is verified with."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import small_gicp
+
+from prnet_core.registration.views import View
+
+MIN_INCIDENCE = 0.25  # cosine between a normal and the ray that saw the point
+MAX_THICKNESS = 0.6  # voxels
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An even share of a cloud's points, in its centred frame and voxel units.
+
+    index: (S,) which points of the cloud. points, normals: (S, 3). thickness: (S,) standard deviation of the neighbours
+    along the normal, in voxels. is_solid: (S,) thin, and not seen at a grazing angle.
+    """
+
+    index: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+    thickness: np.ndarray
+    is_solid: np.ndarray
+
+
+def make_sample(
+    points: np.ndarray,
+    normals: np.ndarray,
+    tree: small_gicp.KdTree,
+    views: tuple[View, ...],
+    size: int,
+    num_neighbors: int,
+) -> Sample:
+    """At most `size` of the points (N, 3), evenly over their order in the voxel grid."""
+    count = len(points)
+    index = np.unique(np.linspace(0, count - 1, min(size, count)).round().astype(np.int64))
+    points_of, normals_of = points[index], normals[index]
+    neighbors, _ = tree.batch_knn_search(points_of, min(num_neighbors, count))
+    heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals_of)
+    thickness = heights.std(axis=1)
+    return Sample(
+        index,
+        points_of,
+        normals_of,
+        thickness,
+        (thickness < MAX_THICKNESS) & _faces(points_of, normals_of, views),
+    )
+
+
+def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> np.ndarray:
+    """Which points face an origin that the cloud was seen from; all when there is none."""
+    if not views:
+        return np.ones(len(points), bool)
+    best = np.zeros(len(points))
+    for view in views:
+        lines = points - view.origin
+        lengths = np.maximum(np.linalg.norm(lines, axis=1), 1e-9)
+        best = np.maximum(best, np.abs(np.sum(lines * normals, axis=1)) / lengths)
+    return best > MIN_INCIDENCE

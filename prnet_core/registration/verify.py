@@ -1,0 +1,114 @@
+"""From the alignment quality of a transform to a status with a reason in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
+from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
+from prnet_core.registration.uncertainty import free_direction
+
+FEW_AGREEING = 0.02  # added to an agreement before its logarithm
+
+
+def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
+    """Status and reason of a refined transform: by free space where a sensor origin is known, else by overlap."""
+    found = describe(quality)
+    if quality.num_inliers < config.min_inliers:
+        return REJECTED, f"only {quality.num_inliers} points agree, {config.min_inliers} are needed"
+    status = _by_overlap(quality, config) if quality.violation is None else _by_free_space(quality, config)
+    if status == REJECTED:
+        return REJECTED, f"the clouds agree too little: {found}"
+    free = free_direction(quality, config)
+    if free is not None:
+        return WEAK, f"the scene does not constrain {free}: {found}"
+    return status, found if status == ACCEPTED else f"the clouds agree little: {found}"
+
+
+def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """True when no further hypothesis needs to be tried."""
+    if quality.violation is None:
+        return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
+    fits = (
+        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
+    )
+    accepted = verify(quality, config)[0] == ACCEPTED
+    return accepted and (fits or quality.agreement > config.min_agreement_alone)
+
+
+def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """True when moving things may be what contradicts the transform: `Search` then compares it with alternatives."""
+    return (
+        quality.violation is not None
+        and quality.num_inliers >= config.min_inliers
+        and quality.violation < config.max_violation_outstanding
+        and quality.agreement > config.min_agreement_outstanding
+        and free_direction(quality, config) is None
+    )
+
+
+def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
+    violation, agreement = quality.violation, quality.agreement
+    if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted:
+        return ACCEPTED
+    if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
+        return WEAK
+    return REJECTED
+
+
+def _by_overlap(quality: AlignmentQuality, config: RegistrationConfig) -> str:
+    confidence = logistic(overlap_score(quality))
+    if confidence >= config.min_confidence_accepted:
+        return ACCEPTED
+    noisy = (
+        min(quality.overlap_source, quality.overlap_target) >= config.full_overlap
+        and quality.residual <= config.full_overlap_residual
+    )
+    return WEAK if noisy or confidence >= config.min_confidence_weak else REJECTED
+
+
+def object_features(quality: AlignmentQuality) -> list[float]:
+    """What `overlap_score` weighs: 1, overlap of both clouds, residual in voxels."""
+    return [1.0, quality.overlap, min(quality.residual, 1.0)]
+
+
+def overlap_score(quality: AlignmentQuality) -> float:
+    """Log odds that a transform is correct by overlap and residual: a logistic fit, see `calibration`."""
+    return float(np.dot(object_features(quality), OVERLAP_CONFIDENCE))
+
+
+def confidence_features(quality: AlignmentQuality) -> list[float]:
+    """What the confidence of scans weighs: 1, and the logarithms of violation, seen agreement and agreement."""
+    seen = min(quality.seen_agreement, 1.0)
+    return [1.0, np.log(quality.violation), np.log(seen), np.log(quality.agreement + FEW_AGREEING)]
+
+
+def score(quality: AlignmentQuality) -> float:
+    """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
+    if quality.violation is None:
+        return overlap_score(quality)
+    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
+
+
+def confidence(quality: AlignmentQuality) -> float:
+    """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
+    if quality.violation is None:
+        return logistic(overlap_score(quality))
+    return logistic(float(np.dot(confidence_features(quality), FREE_SPACE_CONFIDENCE)))
+
+
+def logistic(odds: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0))))
+
+
+def describe(quality: AlignmentQuality) -> str:
+    """Overlap, residual and free-space violation in words."""
+    text = (
+        f"{100 * quality.overlap_source:.0f} % of the source and {100 * quality.overlap_target:.0f} % of the target "
+        f"overlap, {quality.residual:.2f} voxels apart"
+    )
+    if quality.violation is None:
+        return text + ", sensor origin not known"
+    return text + f", {100 * quality.violation:.1f} % free-space violation"

@@ -1,0 +1,102 @@
+"""Exact continuous trajectories: where a body is at any time. Metres, seconds, z up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+DistanceAtTime = Callable[[np.ndarray], np.ndarray]
+"""Metres travelled along a path at times (...) in seconds."""
+
+
+@dataclass(frozen=True)
+class Sway:
+    """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
+
+    It has `frequency` cycles a second and `cycles_per_metre`; with the latter alone a body that stands is still.
+    """
+
+    bob: float = 0.005
+    angle_deg: float = 0.3
+    frequency: float = 1.8
+    cycles_per_metre: float = 0.0
+
+
+@dataclass(frozen=True)
+class SpeedBump:
+    """A bump across the path, `at` metres along it: the nose rises and falls by `pitch_deg` within `length` metres."""
+
+    at: float
+    pitch_deg: float = 5.0
+    length: float = 0.6
+    height: float = 0.06
+
+
+class PathTrajectory:
+    """A cubic spline through way points; the body looks along it horizontally."""
+
+    def __init__(
+        self,
+        way_points: Sequence[Sequence[float]],
+        travelled: DistanceAtTime,
+        closed: bool = False,
+        sway: Sway = Sway(),  # noqa: B008
+        bumps: Sequence[SpeedBump] = (),
+    ) -> None:
+        """way_points (K, 2) or (K, 3) in the world; a closed path returns to its first point and goes round again.
+
+        `travelled` is one of the functions of this module, such as `steady(1.0)`.
+        """
+        points = np.array(way_points, dtype=float)
+        points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+        if closed:
+            points = np.concatenate([points, points[:1]])
+        chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        self.length = float(chords.sum())
+        """Metres of one lap, by the chords."""
+        self._closed, self._travelled, self._sway, self._bumps = closed, travelled, sway, tuple(bumps)
+        knots = np.concatenate([[0.0], np.cumsum(chords)])
+        self._path = CubicSpline(knots, points, bc_type="periodic" if closed else "not-a-knot")
+
+    def __call__(self, time: np.ndarray | float) -> np.ndarray:
+        """T_world_body (..., 4, 4) at times (...) in seconds."""
+        time = np.asarray(time, dtype=float)
+        along = self._travelled(time)
+        phase = 2.0 * np.pi * self._sway.frequency * time
+        phase = phase + 2.0 * np.pi * self._sway.cycles_per_metre * along
+        along = along % self.length if self._closed else np.clip(along, 0.0, self.length)
+        tangent = self._path(along, 1)
+        yaw = np.arctan2(tangent[..., 1], tangent[..., 0])
+        roll = np.deg2rad(self._sway.angle_deg) * np.sin(phase / 2.0)
+        pitch = np.deg2rad(self._sway.angle_deg) * np.sin(phase)
+        position = self._path(along)
+        position[..., 2] += self._sway.bob * np.sin(phase)
+        for bump in self._bumps:
+            offset = (along - bump.at) / bump.length
+            pitch = pitch + np.deg2rad(bump.pitch_deg) * 1.65 * offset * np.exp(-(offset**2) / 2.0)
+            position[..., 2] += bump.height * np.exp(-(offset**2) / 2.0)
+        pose = np.zeros((*time.shape, 4, 4))
+        angles = np.stack([yaw, pitch, roll], axis=-1).reshape(-1, 3)
+        pose[..., :3, :3] = Rotation.from_euler("ZYX", angles).as_matrix().reshape(*time.shape, 3, 3)
+        pose[..., :3, 3] = position
+        pose[..., 3, 3] = 1.0
+        return pose
+
+
+def steady(speed: float) -> DistanceAtTime:
+    """From standing, `speed` m/s after one second and from then on."""
+    return lambda time: np.where(time < 1.0, 0.5 * speed * time**2, speed * (time - 0.5))
+
+
+def stop_and_go(speed: float, period: float) -> DistanceAtTime:
+    """Standing at every multiple of `period` seconds, twice the mean `speed` between."""
+    return lambda time: speed * (time - np.sin(2.0 * np.pi * time / period) * period / (2.0 * np.pi))
+
+
+def mounted(trajectory: Callable[[np.ndarray], np.ndarray], T_body_sensor: np.ndarray) -> Callable:
+    """The trajectory of a sensor on a body."""
+    return lambda time: trajectory(time) @ T_body_sensor
