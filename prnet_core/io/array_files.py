@@ -67,7 +67,7 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
             shape, is_fortran, dtype = read_header(file)
-    except Exception as error:  # the header is Python source, which the tokenizer and the parser refuse each in its way
+    except Exception as error:  # the header is Python source, for which the tokenizer and the parser raise their own
         raise ValueError("not an npy file") from error
     check_numbers(dtype)
     num_values = int(np.prod([int(side) for side in shape], dtype=object))
