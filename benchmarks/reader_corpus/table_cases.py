@@ -43,6 +43,8 @@ def table_cases() -> list[Case]:
         "values_quoted.csv": '"t","x","y","z"\n' + "".join(f'"1","{x}","{y}","{z}"\n' for x, y, z in POINTS),
         "header_units.csv": "t [s],x [m],y [m],z [m]\n" + rows(POINTS, before=[1.5]),
         "header_units_round.csv": "t(s),x(m),y(m),z(m)\n" + rows(POINTS, before=[1.5]),
+        "header_units_spaces.txt": "t [s] x [m] y [m] z [m]\n" + rows(POINTS, " ", before=[1.5]),
+        "header_quoted_spaces.txt": '"t" "x" "y" "z"\n' + rows(POINTS, " ", before=[1.5]),
         "header_units_suffix.csv": "time_s,x_m,y_m,z_m\n" + rows(POINTS, before=[1.5]),
         "header_comment.txt": "# t x y z\n" + rows(POINTS, " ", before=[1.5]),
         "header_slashes.asc": "//R X Y Z\n" + rows(POINTS, " ", before=[200]),

@@ -116,12 +116,11 @@ def _read_ascii(body: bytes, header: _Header) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(header.counts)])
     columns = [int(starts[column]) for column in header.columns]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of blank lines, and of no line at all
-        rows = np.loadtxt(
-            io.BytesIO(body), usecols=columns, ndmin=2, comments=None, encoding="latin-1", max_rows=header.num_points
-        )
-    if len(rows) < header.num_points:
-        raise ValueError(f"{len(rows)} rows, fewer than the {header.num_points} points promised")
+        warnings.simplefilter("ignore")  # of a body without rows
+        rows = np.loadtxt(io.BytesIO(body), usecols=columns, ndmin=2, comments=None, encoding="latin-1")
+    if len(rows) != header.num_points:
+        than = "fewer" if len(rows) < header.num_points else "more"
+        raise ValueError(f"{len(rows)} rows, {than} than the {header.num_points} points promised")
     last = body.rstrip()
     last = last[last.rfind(b"\n") + 1 :].split()
     if len(last) < starts[-1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from prnet_core.io.column_names import is_column_name, names_xyz, xyz_columns
 
 _COMMENTS = ("#", "//", "%")
+_UNIT_IN_BRACKETS = re.compile(r"[\[(][^\])]*[\])]")
 _LONGEST_PREAMBLE = 1000  # lines before the first row
 _FEWEST_FOR_AN_INDEX = 10
 _UNIX_TIME = (1e9, 4e9)
@@ -95,7 +97,7 @@ def _names(preamble: list[str], form: _Format, first: str) -> list[str] | None:
         return None
     text = lines[-1].lstrip("".join(_COMMENTS)).strip()
     is_comment = lines[-1].startswith(_COMMENTS)
-    splits = [form.split(text), *(other.split(text) for other in _FORMATS)]
+    splits = [form.split(text), _UNIT_IN_BRACKETS.sub("", text).split(), *(other.split(text) for other in _FORMATS)]
     named = next((names for names in splits if names_xyz(names)), None)
     if named is not None:
         return named
