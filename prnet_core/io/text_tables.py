@@ -98,10 +98,10 @@ def _names(preamble: list[str], form: _Format, first: str) -> list[str] | None:
     text = lines[-1].lstrip("".join(_COMMENTS)).strip()
     is_comment = lines[-1].startswith(_COMMENTS)
     splits = [form.split(text), _UNIT_IN_BRACKETS.sub("", text).split(), *(other.split(text) for other in _FORMATS)]
-    named = next((names for names in splits if names_xyz(names)), None)
-    if named is not None:
-        return named
     width = len(form.split(_without_comment(first)))
+    named = [names for names in splits if names_xyz(names)]
+    if named:
+        return next((names for names in named if len(names) == width), named[0])
     names = next((names for names in splits if len(names) == width), None)
     if names is None or (is_comment and not any(is_column_name(name) for name in names)):
         return None
