@@ -14,7 +14,7 @@ import numpy as np
 
 _KINDS = {"F": "f", "I": "i", "U": "u"}
 _TYPES = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}
-_LONGEST_LINE = 1 << 20  # bytes, of the header
+_LONGEST_HEADER = 1 << 20  # bytes
 _LZF_LARGEST_RATIO = 88  # three bytes become 264
 
 
@@ -63,7 +63,7 @@ def _split_header(data: bytes) -> tuple[dict[str, list[str]], bytes]:
     position = 0
     while "DATA" not in lines:
         end = data.find(b"\n", position)
-        if end < 0 or end - position > _LONGEST_LINE:
+        if not position <= end <= _LONGEST_HEADER:
             raise ValueError("no PCD header (a DATA line is missing)")
         words = data[position:end].decode("ascii", "replace").split()
         position = end + 1

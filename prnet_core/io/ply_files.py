@@ -21,7 +21,8 @@ _TYPES = {
     "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4", "float": "f4", "float32": "f4",
     "double": "f8", "float64": "f8",
 }  # fmt: skip
-_LONGEST_LINE = 1 << 20  # bytes, of the header and of ascii rows with lists
+_LONGEST_HEADER = 1 << 20  # bytes
+_LONGEST_LINE = 1 << 20  # bytes of an ascii row
 _ORDERS = {"ascii": "ascii", "binary_little_endian": "<", "binary_big_endian": ">"}
 
 
@@ -78,9 +79,9 @@ def _read_header(data: bytes) -> tuple[str, list[_Element], int]:
     order, elements, position = "", [], 0
     while True:
         end = data.find(b"\n", position)
-        line = data[position:end] if position <= end <= position + _LONGEST_LINE else b""
+        line = data[position:end] if position <= end <= _LONGEST_HEADER else b""
         words = line.decode("ascii", "replace").split()
-        if (position == 0 and words != ["ply"]) or not position <= end <= position + _LONGEST_LINE:
+        if (position == 0 and words != ["ply"]) or not position <= end <= _LONGEST_HEADER:
             raise ValueError("no PLY header")
         position = end + 1
         if words == ["end_header"]:
