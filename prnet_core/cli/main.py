@@ -1,4 +1,4 @@
-"""The command line `prnet`: one file a command; what is heavy is imported when a command runs."""
+"""The command line `prnet`: one file per command; expensive modules are imported when a command runs."""
 
 import os
 
@@ -25,8 +25,8 @@ app.command()(train)
 @app.callback()
 def main() -> None:
     """Learned registration of partial 3D scans."""
-    # Threads that wait spin for a moment, then sleep: on an idle machine twice as fast as sleeping at once, and two
-    # programs that compute at a time do not spin against each other for long.
+    # Waiting threads spin briefly, then sleep: on an idle machine twice as fast as sleeping at once, and two programs
+    # that compute at the same time do not block each other for long.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
