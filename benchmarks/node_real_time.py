@@ -4,8 +4,8 @@
     python benchmarks/node_real_time.py --cases 10x120000 --busy 0 1 --sim-time --reliability reliable
 
 A case is RATE x POINTS. Prints, for each: scans published, received, registered, dropped by the node as older than a
-newer one, lost (rejected, weak, ambiguous); the latency from publication of a cloud to the arrival of its odometry in this process (both ways
-over DDS); the processor's share of the node, of its registration process, in cores.
+newer one, lost (rejected, weak, ambiguous); the latency in ms from the publication of a cloud to the arrival of its
+odometry in this process, both ways over DDS; the processor time of the node and of its registration process, in cores.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class Robot:
         self.ros.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.ros)
-        threading.Thread(target=self._executor.spin, daemon=True).start()
+        self._spinner = threading.Thread(target=self._executor.spin, daemon=True)
+        self._spinner.start()
 
     def wait_for_node(self) -> None:
         deadline = time.monotonic() + 60.0
@@ -127,12 +128,15 @@ class Robot:
 
     def close(self) -> None:
         self._executor.shutdown()
+        self._spinner.join()
         self.ros.destroy_node()
+        rclpy.shutdown()
 
 
 def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.Namespace) -> str:
     arguments = ["-p", f"reliability:={options.reliability}", "-p", f"use_sim_time:={str(options.sim_time).lower()}"]
     arguments += ["-p", f"weights:={options.weights or repr('')}", "-p", f"num_threads:={options.num_threads}"]
+    rclpy.init()
     robot = Robot(options.sim_time)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(num_busy)]
     with tempfile.TemporaryFile() as log:
@@ -184,7 +188,6 @@ def main() -> None:
     if not options.no_profile:
         for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
             os.environ.setdefault(name, str(PROFILE))
-    rclpy.init()
     print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}; latency in ms, processor in cores")
     print("     case busy  sent  recv  reg. drop. lost     p50     p95     p99    node  process")
     for case in options.cases:
@@ -192,7 +195,6 @@ def main() -> None:
         scans = simulate(float(rate), int(num_points), round(options.seconds * float(rate)))
         for num_busy in options.busy:
             print(f"{case:>9} {num_busy:4d} {measure(scans, num_busy, options)}", flush=True)
-    rclpy.shutdown()
 
 
 if __name__ == "__main__":
