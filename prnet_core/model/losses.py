@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..geometry import invert
 from .config import LossForm, PRNetConfig
+from .dual_softmax import dual_softmax_loss, true_columns
 from .prnet import PRNetOutput, RegistrationPass
 from .processes import num_processes, sum_over_processes
 
@@ -57,15 +58,9 @@ def matching_loss(step: RegistrationPass, matches: Tensor) -> Tensor:
 
     matches: (B, N), for each source point the index of its true match in the target, or -1.
     """
-    # Where each target point stands among the target's keypoints, or -1.
-    batch, num_targets = matches.shape[0], int(max(matches.max(), step.target_keypoints.max())) + 1
-    place = torch.full((batch, num_targets + 1), -1, dtype=torch.long, device=matches.device)
-    order = torch.arange(step.target_keypoints.shape[1], device=matches.device).expand_as(step.target_keypoints)
-    place.scatter_(1, step.target_keypoints, order)
     true_target = matches.gather(1, step.source_keypoints)
-    columns = place.gather(1, true_target.where(true_target >= 0, num_targets))
-    known = columns >= 0
-    picked = columns.clamp_min(0)
+    is_match = true_target.unsqueeze(2) == step.target_keypoints.unsqueeze(1)  # (B, K, K)
+    known, picked = is_match.any(dim=2), is_match.int().argmax(dim=2)
     forward = -step.log_matching.gather(2, picked.unsqueeze(-1)).squeeze(-1)
     backward = -step.log_matching_backward.transpose(1, 2).gather(2, picked.unsqueeze(-1)).squeeze(-1)
     count = sum_over_processes(known.sum()).clamp_min(1) / num_processes()
@@ -93,19 +88,32 @@ def _sum_over_passes(
     terms = {name: T_target_source.new_zeros(()) for name in ("total", "motion", "cycle", "global_feature", "matching")}
     T_left = T_target_source
     for index, step in enumerate(output.passes):
-        motion = motion_loss(step.T_step, T_left)
-        if config.loss_form == "exact":
-            motion = 0.5 * (motion + motion_loss(step.T_step_backward, invert(T_left)))
-        cycle = cycle_loss(step.T_step, step.T_step_backward, config.loss_form)
-        global_feature = global_feature_loss(step.mean_source, step.mean_target, config.loss_form)
-        total = motion + config.cycle_weight * cycle + config.global_feature_weight * global_feature
-        if config.matching_weight and matches is not None:
-            matching = matching_loss(step, matches)
+        total = T_left.new_zeros(())
+        if config.motion_weight:
+            motion, cycle, global_feature = _paper_terms(step, T_left, config)
+            total = motion + config.cycle_weight * cycle + config.global_feature_weight * global_feature
+            total = config.motion_weight * total
+            terms["motion"] = terms["motion"] + motion
+            terms["cycle"] = terms["cycle"] + cycle
+            terms["global_feature"] = terms["global_feature"] + global_feature
+        if config.matching_weight and (matches is not None or step.dual_log_probabilities):
+            if step.dual_log_probabilities:
+                labels = true_columns(step.source, output.target, T_left, output.spacing)
+                matching = dual_softmax_loss(*step.dual_log_probabilities, *labels, config.dustbin_weight)
+            else:
+                matching = matching_loss(step, matches)
             total = total + config.matching_weight * matching
             terms["matching"] = terms["matching"] + matching
         terms["total"] = terms["total"] + config.discount**index * total
-        terms["motion"] = terms["motion"] + motion
-        terms["cycle"] = terms["cycle"] + cycle
-        terms["global_feature"] = terms["global_feature"] + global_feature
         T_left = local_ground_truth(T_left, step.T_step.detach())
     return terms
+
+
+def _paper_terms(step: RegistrationPass, T_left: Tensor, config: PRNetConfig) -> tuple[Tensor, Tensor, Tensor]:
+    """Motion, cycle and global feature loss of a pass; without a backward transform there is no cycle."""
+    motion, cycle = motion_loss(step.T_step, T_left), T_left.new_zeros(())
+    if step.T_step_backward is not None:
+        if config.loss_form == "exact":
+            motion = 0.5 * (motion + motion_loss(step.T_step_backward, invert(T_left)))
+        cycle = cycle_loss(step.T_step, step.T_step_backward, config.loss_form)
+    return motion, cycle, global_feature_loss(step.mean_source, step.mean_target, config.loss_form)

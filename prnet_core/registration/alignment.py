@@ -28,8 +28,9 @@ class AlignmentQuality:
     agreement: geometric mean of both clouds' shares of points that lie on a surface of the other within its noise.
     free_space: of the source's points against the target's rays, and of the target's against the source's; those known.
     centroid: (3,) of the inliers in the target's centred frame; radius: their rms distance from it.
-    information: (6, 6) mean of J^T J, J = (n, (p - centroid) / radius x n), over the inliers: how much each
-        direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1.
+    information: (6, 6) mean of J^T J', J = (n, (p - centroid) / radius x n), over the inliers: how much each
+        direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1. J has the normals
+        of the target, J' those of the source: the noise of the normals, which constrains nothing, cancels.
     """
 
     inlier_ratio: float
@@ -54,6 +55,11 @@ class AlignmentQuality:
         return max((space.violation for space in self.free_space), default=None)
 
     @property
+    def seen_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
+        return min((space.seen_agreement for space in self.free_space), default=None)
+
+    @property
     def degeneracy(self) -> float:
         """Smallest eigenvalue of the information: 0 when one direction is not constrained."""
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
@@ -76,26 +82,25 @@ def measure_alignment(
         source.level.tree, se3.apply(inverse, target.sample.points), config.num_threads
     )
     chosen = source.sample.index
-    agreeing = (
-        _agreement(source, target, transform, index[chosen], distance[chosen]),
-        _agreement(target, source, inverse, back_index, back_distance),
-    )
+    agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
+    agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
     free_space = (
-        measure_free_space(source, target, transform, distance[chosen]),
-        measure_free_space(target, source, inverse, back_distance),
+        measure_free_space(source, target, transform, distance[chosen], agrees),
+        measure_free_space(target, source, inverse, back_distance, agrees_back),
     )
 
-    normals = target.normals[index]
-    cosines = np.abs(np.sum((source.normals @ transform[:3, :3].T) * normals, axis=1))
-    inliers = (distance < config.inlier_distance_voxels) & (cosines > MIN_NORMAL_COSINE)
+    normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
+    cosines = np.sum(own_normals * normals, axis=1)
+    own_normals *= np.sign(cosines)[:, None]
+    inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
     plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
-    centroid, radius, information = information_of(moved[inliers], normals[inliers])
+    centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
         overlap_source=float((distance < config.overlap_distance_voxels).mean()),
         overlap_target=float((back_distance < config.overlap_distance_voxels).mean()),
-        agreement=float(np.sqrt(agreeing[0] * agreeing[1])),
+        agreement=float(np.sqrt(agrees.mean() * agrees_back.mean())),
         free_space=tuple(space for space in free_space if space is not None),
         num_inliers=int(inliers.sum()),
         centroid=centroid,
@@ -104,32 +109,38 @@ def measure_alignment(
     )
 
 
-def _agreement(
+def _on_surface(
     cloud: PreparedCloud,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,
     index: np.ndarray,
     distance: np.ndarray,
-) -> float:
-    """Share of a cloud's sample that lies on the surface of its nearest point (index, distance) in the other cloud."""
+) -> np.ndarray:
+    """Which points of a cloud's sample lie on the surface of their nearest point (index, distance) in the other one."""
     sample, normals = cloud.sample, other.normals[index]
     moved = se3.apply(T_other_cloud, sample.points)
     plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
     cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
     limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
-    return float(((plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)).mean())
+    return (plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)
 
 
-def information_of(points: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-    """Centroid (3,), radius and information (6, 6) of `AlignmentQuality` for points (N, 3) with normals (N, 3)."""
+def information_of(
+    points: np.ndarray, normals: np.ndarray, own_normals: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Centroid (3,), radius and information (6, 6) of `AlignmentQuality`.
+
+    Points (N, 3) with the normals (N, 3) of both clouds there, of like sign.
+    """
     if len(points) == 0:
         return np.zeros(3), 1.0, np.zeros((6, 6))
     centroid = points.mean(axis=0)
     lever = points - centroid
     radius = max(float(np.sqrt(np.mean(np.sum(lever**2, axis=1)))), 1e-9)
-    jacobian = np.hstack([normals, np.cross(lever / radius, normals)])
-    return centroid, radius, jacobian.T @ jacobian / len(points)
+    first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
+    information = first.T @ second / len(points)
+    return centroid, radius, 0.5 * (information + information.T)
 
 
 def count_close(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
 from prnet_core.simulation.buildings import building, office
+from prnet_core.simulation.closet import closet_and_hall
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.garage import garage
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
@@ -18,7 +18,7 @@ from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import table_place
 from prnet_core.simulation.stairs import stairs
-from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, mounted, steady, stop_and_go
+from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, mounted, steady, stop_and_go
 
 PLACES: dict[str, Callable[[int], Place]] = {
     "street": street,
@@ -27,6 +27,7 @@ PLACES: dict[str, Callable[[int], Place]] = {
     "stairs": stairs,
     "garage": garage,
     "building": building,
+    "closet": closet_and_hall,
     "table": table_place,
 }
 SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera]] = {
@@ -36,15 +37,13 @@ SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera
     "stereo": DepthCamera.table_top_stereo,
 }
 LIDAR_RATE, CAMERA_RATE = 10.0, 30.0
-OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-"""Rotation of a camera's optical frame (z forward, x right) in a frame with x forward and z up."""
 
 
 class DriveScan(NamedTuple):
     """One scan of a drive.
 
-    `scene` is the place's name. `index` counts scans from 0; a gap is a lost scan. `stamp` in seconds, as the header has
-    it. points (N, 3) float32 in the sensor's frame, each at its own time: point_times (N,) in seconds after the scan's
+    `scene` is the place's name. `index` counts scans from 0; a gap is a lost scan. `stamp` in seconds is the header's.
+    points (N, 3) float32 in the sensor's frame, each at its own time: point_times (N,) in seconds after the scan's
     true start. T_world_sensor (4, 4) is the exact pose at the true start; the stamp differs from it by the jitter.
     """
 
@@ -75,9 +74,9 @@ class Drive:
         stops: bool = False,
         num_bumps: int = 0,
     ) -> None:
-        """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for LiDARs
-        and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every 20 s
-        instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
+        """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for
+        LiDARs and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every
+        20 s instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
         is_camera = isinstance(sensor, DepthCamera)
         self.place, self.sensor, self.num_scans, self.seed = place, sensor, num_scans, seed
         self.rate = rate or (CAMERA_RATE if is_camera else LIDAR_RATE)
@@ -86,7 +85,8 @@ class Drive:
         travelled = stop_and_go(place.speed, 20.0) if stops else steady(place.speed)
         length = PathTrajectory(place.path, travelled, closed=True).length
         bumps = [SpeedBump((number + 0.4) * length / num_bumps) for number in range(num_bumps)]
-        body = PathTrajectory(place.path, travelled, closed=True, bumps=bumps)
+        sway = Sway(frequency=0.0, cycles_per_metre=1.8 / place.speed)
+        body = PathTrajectory(place.path, travelled, closed=True, sway=sway, bumps=bumps)
         self.trajectory: Trajectory = mounted(body, _mount(place, is_camera))
 
     def __iter__(self) -> Iterator[DriveScan]:
@@ -127,7 +127,5 @@ def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options
 
 def _mount(place: Place, is_camera: bool) -> np.ndarray:
     """T_body_sensor (4, 4)."""
-    rotation = np.eye(3)
-    if is_camera:
-        rotation = Rotation.from_euler("ZY", place.camera_deg, degrees=True).as_matrix() @ OPTICAL
-    return se3.make_transform(rotation, np.array([0.0, 0.0, place.sensor_height]))
+    mount = se3.make_transform(np.eye(3), np.array([0.0, 0.0, place.sensor_height]))
+    return mount @ place.camera_view() if is_camera else mount

@@ -1,0 +1,46 @@
+"""Transforms between neighbouring scans from our own registration: real pairs, labelled without ground truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from prnet_core.fine_tuning.recent_scans import RecentScan
+from prnet_core.geometry import se3
+from prnet_core.registration import ACCEPTED, Registration
+
+from .progress import ScanTransform
+
+REACH = 3
+
+
+def transforms_between(scans: Sequence[RecentScan], reach: int = REACH) -> list[ScanTransform]:
+    """Transforms, in both directions, between scans of one trajectory at most `reach` apart, where both have poses.
+
+    T_target_source = T_odom_target^-1 T_odom_source. Over so few scans the drift is small.
+    """
+    transforms = []
+    for source, a in enumerate(scans):
+        for target, b in enumerate(scans):
+            known = a.T_odom_sensor is not None and b.T_odom_sensor is not None
+            if known and 0 < abs(source - target) <= reach and a.trajectory == b.trajectory:
+                transforms.append(ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor))
+    return transforms
+
+
+def register_neighbours(
+    scans: Sequence[np.ndarray], registration: Registration, reach: int = REACH
+) -> list[ScanTransform]:
+    """Accepted transforms, in both directions, between scans (N_i, 3) that are at most `reach` scans apart.
+
+    For scans without an odometry: nothing is known of how one lies to the next.
+    """
+    transforms = []
+    for source, points in enumerate(scans):
+        for target in range(source + 1, min(source + reach + 1, len(scans))):
+            result = registration.register(points, scans[target])
+            if result.status == ACCEPTED:
+                transforms.append(ScanTransform(source, target, result.T_target_source))
+                transforms.append(ScanTransform(target, source, se3.invert(result.T_target_source)))
+    return transforms
