@@ -35,11 +35,11 @@ import time
 from prnet_core.odometry import ScanOdometry
 register = ScanOdometry.register_scan
 
-def slow_once(self, points, stamp, times=None):
+def slow_once(self, points, stamp, *rest):
     if stamp == 1001.0:
         print("in work", flush=True)
         time.sleep(3.0)
-    return register(self, points, stamp, times)
+    return register(self, points, stamp, *rest)
 
 ScanOdometry.register_scan = slow_once
 """
