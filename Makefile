@@ -1,19 +1,21 @@
-# make demo     the node on the embedded sample: a table and a picture.  BAG=path TOPIC=/points: on anyone's bag
-# make test     the whole test suite, two files at a time.  ARGS='-k tf': pytest's own arguments
-# make env      the environment alone (both above make it too)
+# make demo     the node on the embedded sample, in real time: a table and a picture.
+#               BAG=path TOPIC=/points: on another bag.  ARGS=--wait: each scan waits for the answer to the one before
+# make test     the whole test suite, two files at a time.  ARGS='-k tf': arguments of pytest
+# make env      the environment alone (demo and test make it too)
 # make lint     ruff
 #
-# TORCH=2.13.0 and PYTHON=python3.12 choose torch and the interpreter of the environment.
+# TORCH=2.13.0, PYTHON=python3.12 and ROS_WHEELS=kilted choose torch, the interpreter and the ROS 2 wheels of the
+# environment.
 BAG ?=
 TOPIC ?=
 ARGS ?=
-export TORCH PYTHON BAG TOPIC
+export TORCH PYTHON ROS_WHEELS BAG TOPIC
 
 .PHONY: demo test env lint
 .DEFAULT_GOAL := demo
 
 demo:
-	@bash scripts/in_env.sh prnet_demo $${BAG:+"$$BAG"} $${TOPIC:+--topic "$$TOPIC"}
+	@bash scripts/in_env.sh prnet_demo $${BAG:+"$$BAG"} $${TOPIC:+--topic "$$TOPIC"} $(ARGS)
 
 test:
 	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST \

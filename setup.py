@@ -1,4 +1,4 @@
-"""The package `prnet_ros`: for pip (`pip install .`, no ROS needed) and for colcon (ament_python)."""
+"""The package `prnet_ros`, for pip (`pip install .`, without ROS) and for colcon (ament_python)."""
 
 from pathlib import Path
 
@@ -9,21 +9,24 @@ VERSION = "0.1.0"
 
 
 def files_in(folder: str) -> list[str]:
-    """The files directly in a folder, as setuptools wants them: relative, and none where it does not exist."""
+    """Relative paths of the files directly in a folder; none where it does not exist."""
     return sorted(str(path) for path in Path(folder).glob("*") if path.is_file())
 
 
-CORE = ["matplotlib", "numpy>=1.24", "roma>=1.4", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
-CORE += ["torch>=2.1", "tqdm", "typer>=0.9"]
+LINUX_X86 = "sys_platform == 'linux' and platform_machine == 'x86_64'"
+OTHER = "(sys_platform != 'linux' or platform_machine != 'x86_64')"
+HAS_OPEN3D = "python_version < '3.14'"  # newest Python with wheels of Open3D 0.20
+CORE = ["matplotlib", "numpy>=1.24", "roma>=1.7", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
+CORE += ["torch>=2.3", "tqdm", "typer>=0.9"]
+CORE += [f"open3d-cpu>=0.18; {LINUX_X86} and {HAS_OPEN3D}", f"open3d>=0.18; {OTHER} and {HAS_OPEN3D}"]
 EXTRAS = {
     "bags": ["rosbags>=0.11"],
     "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
+    "dev": ["ruff"],
     "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14'"],
     "svm": ["scikit-learn"],
-    "test": ["hypothesis", "pytest>=6.2", "pytest-timeout", "pytest-xdist", "ruff"],
+    "test": ["hypothesis", "pytest>=7.0", "pytest-timeout", "pytest-xdist", "pyyaml"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],
-    "viz": ["open3d-cpu>=0.18; sys_platform == 'linux' and platform_machine == 'x86_64'"]
-    + ["open3d>=0.18; sys_platform != 'linux' or platform_machine != 'x86_64'"],
 }
 
 setup(
@@ -32,7 +35,6 @@ setup(
     description="Learned registration of partial 3D scans (PRNet), as a library, a command line and a ROS 2 node",
     license="Apache-2.0",
     maintainer="prnet_ros maintainers",
-    maintainer_email="maintainers@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=["prnet_core", "prnet_core.*", "prnet_ros", "prnet_ros.*"]),
     package_data={"prnet_core": ["weights/*.safetensors", "weights/*.json"]},

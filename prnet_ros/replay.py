@@ -1,213 +1,41 @@
-"""prnet_replay: play a ROS 1 or ROS 2 bag into running nodes, without rosbag2.
-
-Publishes one PointCloud2 topic, /tf, /tf_static and, on request, /clock. Each message is published with the bytes
-that were recorded.
-"""
+"""prnet_replay: play a ROS 1 or ROS 2 bag into running nodes, without rosbag2."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import rclpy
-from builtin_interfaces.msg import Time
-from rclpy.duration import Duration
-from rclpy.node import Node
-from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import remove_ros_args
-from rosgraph_msgs.msg import Clock
-
-from prnet_core.io.bags import TRANSFORMS, Bag, BagError, BagMessage, open_bag
-
-TF, TF_STATIC = "/tf", "/tf_static"
-CLOCK_PERIOD = 0.01
-ACKNOWLEDGE_TIMEOUT = 5.0
-SETTLE_TIME = 0.5
-"""Seconds between the match on this side and the first cloud: a best-effort subscriber has to match on its side too."""
-NODE = "prnet"
-"""Name of the node that the replay waits for by default."""
-
-
-class NoSubscriberError(RuntimeError):
-    """The awaited node or number of nodes did not subscribe to the clouds in time."""
-
-
-@dataclass(frozen=True)
-class ReplayOptions:
-    """How to play.
-
-    topic: PointCloud2 topic of the bag; None: the only one.
-    to: name to publish it under; None: as recorded.
-    rate: 2.0 plays twice as fast.
-    loop: start again at the end, until stopped.
-    clock: publish /clock, for nodes with use_sim_time.
-    wait: seconds to wait for the subscriber `wait_for`; 0: do not wait.
-    wait_for: the node that has to subscribe to the clouds before the first one is published: its full name
-    ("/robot1/prnet"), its name in any namespace ("prnet"), or a number of subscribers ("2"). Another subscriber, such
-    as RViz, does not start the replay.
-    """
-
-    topic: str | None = None
-    to: str | None = None
-    rate: float = 1.0
-    loop: bool = False
-    clock: bool = False
-    wait: float = 30.0
-    wait_for: str = NODE
-
-
-class Replay:
-    """Plays an open bag through the publishers of a node."""
-
-    def __init__(
-        self, node: Node, bag: Bag, options: ReplayOptions, hold: Callable[[int], None] | None = None
-    ) -> None:
-        """Create the publishers.
-
-        hold: called before each cloud with the number of clouds published so far; the cloud is published when it
-        returns, and everything after it is later by the time that this took.
-
-        Raises:
-            BagError: the bag has no such PointCloud2 topic; the text lists those that it has.
-        """
-        self._node = node
-        self._bag = bag
-        self._options = options
-        self._hold = hold
-        self._start = 0.0
-        self._num_clouds = 0
-        self._cloud_topic = bag.point_cloud_topic(options.topic)
-        self._statics = self._static_messages()
-        self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
-        if self._is_transforms(TF):
-            self._publishers[TF] = self._publisher(node, TF, depth=100)
-        if self._statics:
-            self._static_publisher = self._publisher(
-                node, TF_STATIC, depth=len(self._statics), keep_for_late=True
-            )
-        self._clock = node.create_publisher(Clock, "/clock", 10) if options.clock else None
-
-    @property
-    def cloud_publisher(self) -> Publisher:
-        """The publisher of the clouds."""
-        return self._publishers[self._cloud_topic]
-
-    def run(self) -> int:
-        """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
-
-        Raises:
-            NoSubscriberError: it did not come within `wait` seconds.
-        """
-        for message in self._statics:
-            self._static_publisher.publish(message.cdr)
-        self._wait_for_subscriber()
-        self._play()
-        while self._options.loop and self._num_clouds:
-            self._play()
-        for publisher in self._publishers.values():
-            publisher.wait_for_all_acked(Duration(seconds=ACKNOWLEDGE_TIMEOUT))
-        return self._num_clouds
-
-    def _play(self) -> None:
-        for message in self._paced(self._bag.raw_messages(list(self._publishers))):
-            if message.topic == self._cloud_topic:
-                self._wait_for_hold()
-                self._num_clouds += 1
-            self._publishers[message.topic].publish(message.cdr)
-
-    def _wait_for_hold(self) -> None:
-        if self._hold:
-            began = time.monotonic()
-            self._hold(self._num_clouds)
-            self._start += time.monotonic() - began
-
-    def _paced(self, messages: Iterator[BagMessage]) -> Iterator[BagMessage]:
-        """Yield each message at its time, on the steady clock."""
-        self._start = time.monotonic()
-        bag_start_ns = None
-        for message in messages:
-            if bag_start_ns is None:
-                bag_start_ns = message.log_time_ns
-            since_start = (message.log_time_ns - bag_start_ns) * 1e-9
-            while (left := self._start + since_start / self._options.rate - time.monotonic()) > 0.0:
-                self._publish_clock(message.log_time_ns - left * self._options.rate * 1e9)
-                time.sleep(min(left, CLOCK_PERIOD) if self._clock else left)
-            self._publish_clock(message.log_time_ns)
-            yield message
-
-    def _publish_clock(self, time_ns: float) -> None:
-        if self._clock:
-            sec, nanosec = divmod(int(time_ns), 10**9)
-            self._clock.publish(Clock(clock=Time(sec=sec, nanosec=nanosec)))
-
-    def _wait_for_subscriber(self) -> None:
-        options, topic = self._options, self.cloud_publisher.topic_name
-        deadline = time.monotonic() + options.wait
-        while options.wait > 0.0 and not self._is_subscribed():
-            if time.monotonic() > deadline:
-                is_number = options.wait_for.isdigit()
-                awaited = f"{options.wait_for} subscribers" if is_number else f"node {options.wait_for}"
-                present = ", ".join(self._subscribers()) or "nobody"
-                raise NoSubscriberError(
-                    f"waited {options.wait:g} s on {topic} for {awaited}, subscribed: {present} "
-                    "(--wait-for names another node or a number of subscribers, --wait 0 plays without one)"
-                )
-            time.sleep(0.02)
-        time.sleep(SETTLE_TIME)
-
-    def _is_subscribed(self) -> bool:
-        wait_for, num_matched = self._options.wait_for, self.cloud_publisher.get_subscription_count()
-        if wait_for.isdigit():
-            return num_matched >= int(wait_for)
-        names = self._subscribers()
-        is_found = wait_for in names if "/" in wait_for else wait_for in [name.rsplit("/", 1)[1] for name in names]
-        return num_matched > 0 and is_found
-
-    def _subscribers(self) -> list[str]:
-        """Full names of the nodes that subscribe to the clouds."""
-        endpoints = self._node.get_subscriptions_info_by_topic(self.cloud_publisher.topic_name)
-        return sorted(f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in endpoints)
-
-    def _static_messages(self) -> list[BagMessage]:
-        """All messages of /tf_static: they are published before the first cloud, wherever they were recorded."""
-        return list(self._bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
-
-    def _is_transforms(self, topic: str) -> bool:
-        return topic in self._bag.topics and self._bag.topics[topic].msgtype == TRANSFORMS
-
-    def _publisher(self, node: Node, topic: str, depth: int, keep_for_late: bool = False) -> Publisher:
-        package, _, name = self._bag.topics[topic].msgtype.split("/")
-        message_class = getattr(importlib.import_module(f"{package}.msg"), name)
-        qos = QoSProfile(
-            depth=depth,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL if keep_for_late else DurabilityPolicy.VOLATILE,
-        )
-        published_as = self._options.to if topic == self._cloud_topic and self._options.to else topic
-        return node.create_publisher(message_class, published_as, qos)
+if TYPE_CHECKING:
+    from prnet_ros.player import ReplayOptions
 
 
 def main(argv: list[str] | None = None) -> int:
     """Entry point of prnet_replay; 0 also when it is stopped by Ctrl-C or SIGTERM."""
-    argv = sys.argv if argv is None else ["prnet_replay", *argv]
-    path, options = _parse(remove_ros_args(argv)[1:])
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs start with SIGINT ignored
         signal.signal(number, signal.default_int_handler)
+    try:
+        return _run(sys.argv if argv is None else ["prnet_replay", *argv])
+    except KeyboardInterrupt:
+        return 0
+
+
+def _run(argv: list[str]) -> int:
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import remove_ros_args
+
+    from prnet_core.io.bags import BagError, open_bag
+    from prnet_ros.player import NoSubscriberError, Replay
+
+    path, options = _parse(remove_ros_args(argv)[1:])
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:
         with open_bag(path) as bag:
             replay = Replay(rclpy.create_node("prnet_replay"), bag, options)
             num_clouds = replay.run()
             print(f"prnet_replay: {num_clouds} clouds published on {replay.cloud_publisher.topic_name}")
-    except KeyboardInterrupt:
-        pass
     except (BagError, FileNotFoundError, ImportError, NoSubscriberError) as error:
         print(f"prnet_replay: {error}", file=sys.stderr)
         return 1
@@ -217,6 +45,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parse(arguments: list[str]) -> tuple[str, ReplayOptions]:
+    from prnet_ros.player import ReplayOptions
+
     defaults = ReplayOptions()
     parser = argparse.ArgumentParser(
         prog="prnet_replay",

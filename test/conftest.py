@@ -1,4 +1,4 @@
-"""Fixtures for every test that speaks ROS."""
+"""Settings of the whole suite, and the fixture of tests that use ROS."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-settings.register_profile("no_deadline", deadline=None)  # a busy machine is no failure
-settings.load_profile("no_deadline")
+try:
+    from hypothesis import settings
+except ImportError:  # tests that need it are skipped by name
+    pass
+else:
+    settings.register_profile("no_deadline", deadline=None)  # a busy machine is no failure
+    settings.load_profile("no_deadline")
 
-# A shell makes its background jobs ignore SIGINT, and their children with them: the processes under test would too.
+# A shell's background jobs ignore SIGINT, and so would the processes under test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -24,9 +28,9 @@ DOMAIN_IDS = range(1, 102)  # the ids whose ports lie below Linux's ephemeral ra
 
 @pytest.fixture
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A ROS_DOMAIN_ID that no other test on this machine uses now, set in the environment that children inherit.
+    """A ROS_DOMAIN_ID that no other running test on this machine uses, set in the environment of child processes.
 
-    Skips where rclpy is not installed. In-process: `rclpy.init(domain_id=ros_domain)` or a context of its own.
+    Skips where rclpy is not installed. In the test's own process: `rclpy.init(domain_id=ros_domain)`, or a context.
     """
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

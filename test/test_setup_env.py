@@ -1,4 +1,4 @@
-"""scripts/setup_env.sh names what it cannot work with, and finds a complete environment without making it again."""
+"""scripts/setup_env.sh: errors for what it cannot use; a complete environment is not made again."""
 
 import os
 import shutil
@@ -26,9 +26,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess:
-    clean = {
-        k: v for k, v in os.environ.items() if k not in ("ROS_DISTRO", "AMENT_PREFIX_PATH", "PYTHON", "TORCH")
-    }
+    read_by_the_script = ("ROS_DISTRO", "AMENT_PREFIX_PATH", "PYTHON", "TORCH", "ROS_WHEELS")
+    clean = {name: value for name, value in os.environ.items() if name not in read_by_the_script}
     return subprocess.run(
         ["bash", str(checkout / "scripts" / "setup_env.sh")],
         env={**clean, **environment},
@@ -38,13 +37,13 @@ def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_a_venv_of_somebody_else_is_left_alone(checkout):
+def test_another_venv_is_left_unchanged(checkout):
     (checkout / ".venv").mkdir()
-    (checkout / ".venv" / "precious").touch()
+    (checkout / ".venv" / "a_file").touch()
     result = run(checkout)
     assert result.returncode == 1
     assert ".venv was not made by this script" in result.stderr
-    assert (checkout / ".venv" / "precious").exists()
+    assert (checkout / ".venv" / "a_file").exists()
 
 
 def test_a_missing_interpreter_is_named(checkout):
@@ -64,6 +63,13 @@ def test_an_interpreter_of_another_version_is_named(checkout, tmp_path):
     assert "Python 3.7.1" in result.stderr and "3.10 to 3.13" in result.stderr
 
 
+def test_wheels_of_another_distribution_are_refused(checkout):
+    result = run(checkout, ROS_WHEELS="humble")
+    assert result.returncode == 1
+    assert "ROS_WHEELS=humble: the wheels are jazzy or kilted" in result.stderr
+    assert not (checkout / ".venv").exists()
+
+
 def test_a_sourced_distribution_without_its_packages_is_named(checkout, tmp_path):
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
@@ -73,7 +79,7 @@ def test_a_sourced_distribution_without_its_packages_is_named(checkout, tmp_path
     assert not (checkout / ".venv").exists()
 
 
-def test_a_complete_environment_is_found_again_without_a_word():
+def test_a_complete_environment_is_found_again_without_output():
     if Path(sys.prefix) != ROOT / ".venv":
         pytest.skip("the tests do not run in the environment that `make` makes")
     result = run(ROOT)

@@ -136,7 +136,7 @@ def _replay(
 
     With `wait`, each scan waits for the answer to the one before: a slow machine takes longer and drops nothing.
     """
-    from prnet_ros.replay import NoSubscriberError, Replay, ReplayOptions
+    from prnet_ros.player import NoSubscriberError, Replay, ReplayOptions
 
     num_unanswered = 0
 

@@ -1,4 +1,4 @@
-"""What the launch file starts, seen by a recording stand-in of launch and launch_ros."""
+"""What the launch file starts, with a recording stand-in of launch and launch_ros."""
 
 import importlib.util
 import sys
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config" / "prnet.yaml"
+BAG = str(ROOT / "test" / "data" / "lidar_walk")
 
 
 class Recorded:
@@ -36,6 +38,8 @@ def launch_file(monkeypatch):
             name: action(name)
             for name in ("DeclareLaunchArgument", "LogInfo", "OpaqueFunction", "SetEnvironmentVariable")
         },
+        "launch.events": {},
+        "launch.events.process": {"ProcessExited": object},
         "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
         "launch_ros": {},
         "launch_ros.actions": {"Node": action("Node")},
@@ -71,7 +75,7 @@ def test_defaults_leave_everything_to_the_parameter_file(launch_file):
     nodes, others = started(launch_file)
     assert list(nodes) == ["prnet_node"]
     config, overrides = nodes["prnet_node"]["parameters"]
-    assert Path(config) == ROOT / "config" / "prnet.yaml"
+    assert Path(config) == CONFIG
     assert overrides == {"use_sim_time": False}
     profile = str(ROOT / "config" / "fastdds_large_clouds.xml")
     assert [a.args for a in others] == [
@@ -82,33 +86,53 @@ def test_defaults_leave_everything_to_the_parameter_file(launch_file):
 def test_arguments_win_over_the_parameter_file(launch_file):
     nodes, _ = started(
         launch_file, points="/lidar/points", odom_frame="map", base_frame="base_link", weights="w.safetensors",
-        device="cuda", use_sim_time="true", namespace="robot1", config="mine.yaml",
+        device="cuda", use_sim_time="true", namespace="robot1", config=str(CONFIG),
     )
     node = nodes["prnet_node"]
     assert node["name"] == "prnet" and node["namespace"] == "robot1"
     assert node["remappings"] == [("points", "/lidar/points")]
-    assert node["parameters"] == ["mine.yaml", {
+    assert node["parameters"] == [str(CONFIG), {
         "odom_frame": "map", "base_frame": "base_link", "weights": "w.safetensors", "device": "cuda",
         "use_sim_time": True,
     }]
 
 
 @pytest.mark.parametrize("arguments, expected", [
-    ({}, ["--to", "/points"]),
-    ({"namespace": "/robot1/"}, ["--to", "/robot1/points"]),
-    ({"points": "cloud"}, ["--topic", "cloud", "--to", "/cloud"]),
-    ({"points": "/a/b", "namespace": "robot1"}, ["--topic", "/a/b", "--to", "/a/b"]),
+    ({}, ["--to", "/points", "--wait-for", "/prnet"]),
+    ({"namespace": "/robot1/"}, ["--to", "/robot1/points", "--wait-for", "/robot1/prnet"]),
+    ({"points": "cloud"}, ["--topic", "cloud", "--to", "/cloud", "--wait-for", "/prnet"]),
+    ({"points": "/a/b", "namespace": "r"}, ["--topic", "/a/b", "--to", "/a/b", "--wait-for", "/r/prnet"]),
 ])
-def test_a_bag_is_played_to_the_topic_the_node_listens_to(launch_file, arguments, expected):
-    nodes, _ = started(launch_file, bag="walk.mcap", rate="2.0", **arguments)
-    assert nodes["prnet_replay"]["arguments"] == ["walk.mcap", *expected, "--rate", "2.0", "--clock"]
+def test_a_bag_is_played_to_the_topic_of_the_node_and_waits_for_it(launch_file, arguments, expected):
+    nodes, _ = started(launch_file, bag=BAG, rate="2.0", **arguments)
+    expected = [*expected[:-2], "--rate", "2.0", *expected[-2:]]
+    assert nodes["prnet_replay"]["arguments"] == [BAG, *expected, "--clock"]
     assert nodes["prnet_node"]["parameters"][1] == {"use_sim_time": True}
 
 
 def test_a_bag_without_its_clock(launch_file):
-    nodes, _ = started(launch_file, bag="walk.mcap", use_sim_time="false")
+    nodes, _ = started(launch_file, bag=BAG, use_sim_time="false")
     assert "--clock" not in nodes["prnet_replay"]["arguments"]
     assert nodes["prnet_node"]["parameters"][1] == {"use_sim_time": False}
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ({"bag": "nowhere.mcap"}, "bag:=nowhere.mcap does not exist"),
+    ({"config": "/nowhere/prnet.yaml"}, "config:=/nowhere/prnet.yaml does not exist"),
+    ({"config": ""}, "config:= does not exist"),
+    ({"fastdds_profile": "nowhere.xml"}, "fastdds_profile:=nowhere.xml does not exist"),
+])
+def test_a_file_that_does_not_exist_ends_the_launch(launch_file, arguments, error):
+    with pytest.raises(FileNotFoundError, match=error):
+        started(launch_file, **arguments)
+
+
+def test_a_process_that_fails_ends_the_launch(launch_file):
+    nodes, _ = started(launch_file, bag=BAG)
+    for node in (nodes["prnet_node"], nodes["prnet_replay"]):
+        assert node["on_exit"](types.SimpleNamespace(returncode=0, process_name="a"), {}) is None
+        with pytest.raises(RuntimeError, match="a ended with exit code 1"):
+            node["on_exit"](types.SimpleNamespace(returncode=1, process_name="a"), {})
 
 
 def test_rviz_shows_the_topics_of_the_namespace(launch_file):

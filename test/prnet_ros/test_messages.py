@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("hypothesis", reason="hypothesis is not installed")
 
 from builtin_interfaces.msg import Time  # noqa: E402
 from geometry_msgs.msg import Transform  # noqa: E402

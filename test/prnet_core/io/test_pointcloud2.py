@@ -4,10 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from prnet_core.io.pointcloud2 import CloudError, read_cloud
+pytest.importorskip("hypothesis", reason="hypothesis is not installed")
+
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from prnet_core.io.pointcloud2 import CloudError, read_cloud  # noqa: E402
 
 DATATYPES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 8}
 

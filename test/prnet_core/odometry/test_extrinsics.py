@@ -1,14 +1,18 @@
 """What the sensor does, seen from the base that carries it."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+import pytest
 
-from prnet_core.geometry import se3
-from prnet_core.odometry import OdometryUpdate
-from prnet_core.odometry.extrinsics import motion_of_base
-from prnet_core.registration import RegistrationResult
+pytest.importorskip("hypothesis", reason="hypothesis is not installed")
+
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from hypothesis.extra.numpy import arrays  # noqa: E402
+
+from prnet_core.geometry import se3  # noqa: E402
+from prnet_core.odometry import OdometryUpdate  # noqa: E402
+from prnet_core.odometry.extrinsics import motion_of_base  # noqa: E402
+from prnet_core.registration import RegistrationResult  # noqa: E402
 
 twists = arrays(np.float64, 6, elements=st.floats(-3.0, 3.0))
 quarter = se3.rotation_exp(np.array([0, 0, np.pi / 2]))
