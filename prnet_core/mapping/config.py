@@ -13,6 +13,7 @@ class MappingConfig:
     keyframe_points: int = 20_000  # points kept of a keyframe
 
     feature_points: int = 800  # points with local features, of a scan
+    shortlisted_keyframes: int = 100  # most similar descriptors, whose signatures are compared
     retrieved_keyframes: int = 12  # most similar keyframes whose local features are matched
     transforms_per_keyframe: int = 2  # hypotheses taken from the matches with a keyframe
     verified_hypotheses: int = 6  # of all keyframes, refined and verified

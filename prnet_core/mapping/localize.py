@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.spatial_consistency import consistent_transforms
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
-from prnet_core.mapping.place_features import PlaceFeatures, place_features
+from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
 from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
-from prnet_core.registration.consistency import consistent_motions, residuals
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
 
@@ -110,9 +110,11 @@ class Localizer:
         )
 
     def rank_keyframes(self, features: PlaceFeatures) -> list[int]:
-        """All keyframes, those with the most similar descriptors first."""
+        """The most similar keyframes, best first: shortlisted by descriptor, ranked by signature."""
         similarity = np.array([other.descriptor @ features.descriptor for other in self._features])
-        return [int(index) for index in np.argsort(-similarity, kind="stable")]
+        shortlist = np.argsort(-similarity, kind="stable")[: self.config.shortlisted_keyframes]
+        distance = signature_distances(features.signature, [self._features[i].signature for i in shortlist])
+        return [int(index) for index in shortlist[np.argsort(distance, kind="stable")]]
 
     def hypotheses(self, features: PlaceFeatures, ranked: list[int]) -> list[PlaceHypothesis]:
         """Distinct poses that matches of local features with the first keyframes agree on, most support first."""
@@ -122,9 +124,9 @@ class Localizer:
             other = self._features[index]
             i, j = mutual_matches(features.features, other.features)
             source, target = features.points[i], other.points[j]
-            transforms = consistent_motions(source, target, tolerance, config.transforms_per_keyframe, num_seeds=40)
-            for transform in transforms:
-                support = int((residuals(transform[None], source, target)[0] < 2.0 * tolerance).sum())
+            for transform in consistent_transforms(source, target, tolerance, config.transforms_per_keyframe):
+                distance = np.linalg.norm(se3.apply(transform, source) - target, axis=1)
+                support = int((distance < 2.0 * tolerance).sum())
                 found.append(PlaceHypothesis(index, self.map.poses[index] @ transform, support))
         found.sort(key=lambda hypothesis: -hypothesis.support)
         distinct: list[PlaceHypothesis] = []

@@ -12,14 +12,21 @@ from prnet_core.registration.features import fpfh
 NUM_RANGE_BINS = 24
 NEIGHBORS = 40
 RADIUS_VOXELS = 5.0
+SIGNATURE_POINTS = 300
+RANGE_WEIGHT = 0.4
 
 
 @dataclass(frozen=True)
 class PlaceFeatures:
-    """points (M, 3), metres, in the sensor's frame; features (M, 33), FPFH; descriptor (D,), unit length."""
+    """points (M, 3), metres, in the sensor's frame; features (M, 33), FPFH.
+
+    signature: (S, 34) float32, of at most 300 points the root of the feature and the scaled logarithm of the range.
+    descriptor: (D,), unit length.
+    """
 
     points: np.ndarray
     features: np.ndarray
+    signature: np.ndarray
     descriptor: np.ndarray
 
 
@@ -41,7 +48,22 @@ def place_features(points: np.ndarray, voxel_size: float) -> PlaceFeatures:
     histogram = np.bincount(np.searchsorted(edges, ranges), minlength=NUM_RANGE_BINS) / max(1, len(ranges))
     parts = [np.sqrt(smooth(histogram)), np.sqrt(np.maximum(features.mean(axis=0), 0.0) / 6.0)]
     descriptor = np.concatenate([part / max(float(np.linalg.norm(part)), 1e-12) for part in parts])
-    return PlaceFeatures(positions, features, descriptor / np.sqrt(2.0))
+    chosen = np.random.default_rng(0).permutation(len(positions))[:SIGNATURE_POINTS]
+    scaled_range = RANGE_WEIGHT * np.log(ranges[chosen] / voxel_size + 1.0)
+    signature = np.hstack([np.sqrt(np.maximum(features[chosen], 0.0)), scaled_range[:, None]])
+    return PlaceFeatures(positions, features, signature.astype(np.float32), descriptor / np.sqrt(2.0))
+
+
+def signature_distances(signature: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+    """Mean distance (K,) of the rows of a signature (S, 34) to the nearest row of each of the others, K of them.
+
+    A set distance as MaxSim's: a place is like another when each part of it has a similar part there.
+    """
+    stacked = np.vstack(others)
+    starts = np.cumsum([0] + [len(other) for other in others[:-1]])
+    squared = np.sum(stacked**2, axis=1) - 2.0 * (signature @ stacked.T)
+    nearest = np.minimum.reduceat(squared, starts, axis=1) + np.sum(signature**2, axis=1)[:, None]
+    return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=0)
 
 
 def smooth(histogram: np.ndarray) -> np.ndarray:
