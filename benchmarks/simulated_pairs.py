@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import se3
 from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.depth_camera import DepthCamera
-from prnet_core.simulation.drives import OPTICAL
 from prnet_core.simulation.garage import garage
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import MovingScene
@@ -129,7 +126,4 @@ def _sensor_at(
     """T_world_sensor on the path, rotated by yaw_deg, with a handheld tilt and height."""
     body = path(np.float64(along)) @ sensor_pose((0.0, 0.0, 0.0), yaw_deg, tuple(rng.normal(0.0, 3.0, 2)))
     body[2, 3] += place.sensor_height + rng.normal(0.0, 0.05)
-    if not isinstance(sensor, DepthCamera):
-        return body
-    view = Rotation.from_euler("ZY", place.camera_deg, degrees=True).as_matrix() @ OPTICAL
-    return body @ se3.make_transform(view, np.zeros(3))
+    return body @ place.camera_view() if isinstance(sensor, DepthCamera) else body

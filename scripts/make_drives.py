@@ -3,10 +3,10 @@
     python scripts/make_drives.py street --sensor lidar64 --scans 1000 --out data/drives
     python scripts/make_drives.py office --sensor lidar32 --lost 0.2 --jitter 0.005 --format folder
 
-Places: street, park, office, stairs, garage, building, table. Sensors: lidar16, lidar32, lidar64, lidar128 and livox
-(with point times), kinect and stereo (depth cameras). The bag has PointCloud2 with point times on /points and the exact
-pose of the sensor at each scan's true start on /ground_truth/tf. The folder has scans/NAME.npy, float32 rows x y z t
-(seconds after the stamp), times.txt, poses.txt (12 numbers a row, sensor -> world) and scene.txt.
+Places: street, park, office, stairs, garage, building, closet, table. Sensors: lidar16, lidar32, lidar64, lidar128,
+livox (with point times), kinect, stereo (depth cameras). The bag has PointCloud2 with point times on /points and the
+exact pose of the sensor at each scan's true start on /ground_truth/tf. The folder has scans/NAME.npy, float32 rows
+x y z t (seconds after the stamp), times.txt, poses.txt (12 numbers a row, sensor -> world) and scene.txt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PRNet: Partial Registration Network (Wang and Solomon, NeurIPS 2019)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from .dual_softmax import DualSoftmax, joint_log_probability
 from .geometric_transformer import GeometricTransformer
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
+from .out_of_memory import on_cpu_when_out_of_memory
 from .precision import at_least_float32, bfloat16_is_fast
 from .surface_cloud import SurfaceCloud
 from .surface_inputs import surface_clouds
@@ -53,6 +54,8 @@ class PRNetOutput:
     passes: list[RegistrationPass]
     target: Tensor
     """Y (B, M, 3)."""
+    spacing: Tensor | None = None
+    """(B,) of the points, with the features "surface"."""
 
 
 class PRNet(nn.Module):
@@ -87,6 +90,9 @@ class PRNet(nn.Module):
         the most probable ones and only X -> Y is. Raises ValueError on a wrong shape or a point that is not
         finite.
         """
+        if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
+            check_clouds(source, target)
+            source, target = surface_clouds(source, target)
         surface = isinstance(source, SurfaceCloud)
         source_points, target_points = (source.points, target.points) if surface else (source, target)
         check_clouds(source_points, target_points)
@@ -99,7 +105,7 @@ class PRNet(nn.Module):
             with torch.autocast(source_points.device.type, enabled=False):  # points and poses keep their precision
                 moved = transform_points(T_target_source, source_points)
             features = self._features(
-                source.with_points(moved) if surface else moved, moved, target_points, target_local, target_memory
+                replace(source, points=moved) if surface else moved, target, target_local, target_memory
             )
             if self.config.matching == "dual":
                 step = self._match_dual(moved, target_points, *features)
@@ -110,15 +116,15 @@ class PRNet(nn.Module):
                 T_target_source = step.T_step @ T_target_source
             if self.training:
                 T_target_source = T_target_source.detach()
-        return PRNetOutput(T_target_source, passes, target_points)
+        return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
-    def _features(self, source, source_points, target_points, target_local, target_memory) -> tuple[Tensor, Tensor]:
+    def _features(self, source, target, target_local, target_memory) -> tuple[Tensor, Tensor]:
         """Phi_X (B, N, C), Phi_Y (B, M, C)."""
         source_local = self.dgcnn(source)
         if self.config.transformer == "none":
             return source_local, target_local
         if self.config.transformer == "geometric":
-            residuals = self.transformer(source_local, target_local, source_points, target_points)
+            residuals = self.transformer(source_local, target_local, source.scaled_points, target.scaled_points)
         else:
             residuals = (
                 self.transformer(source_local, target_memory),
@@ -175,6 +181,7 @@ class PRNet(nn.Module):
                 return procrustes(source, matched)
             return robust_procrustes(source, matched, confidence, target_cloud=target)
 
+    @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(
         self,
@@ -191,17 +198,12 @@ class PRNet(nn.Module):
         """
         if isinstance(source, SurfaceCloud):
             return self._register(source, target, num_passes, bfloat16)
-        check_clouds(source, target)
+        check_shapes(source, target)  # the forward pass checks that all points are finite
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         source, target = source - source_centre, target - target_centre
-        scale = None
-        if self.config.features == "surface":
-            source, target, scale = surface_clouds(source, target)
         T = self._register(source.float(), target.float(), num_passes, bfloat16)
         rotation, translation = T[:, :3, :3].to(dtype), T[:, :3, 3].to(dtype)
-        if scale is not None:
-            translation = translation * scale.to(dtype).unsqueeze(-1)
         moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
         return make_transform(rotation, translation + target_centre.squeeze(1) - moved_centre)
 
@@ -218,13 +220,22 @@ class PRNet(nn.Module):
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:
-    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch, and finite."""
+    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch, and finite.
+
+    Reads one value from the device.
+    """
+    check_shapes(source, target)
+    if not (torch.isfinite(source).all() & torch.isfinite(target).all()):
+        name = "target" if torch.isfinite(source).all() else "source"
+        raise ValueError(f"{name} holds NaN or inf: drop those points first")
+
+
+def check_shapes(source: Tensor, target: Tensor) -> None:
+    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch."""
     for name, cloud in (("source", source), ("target", target)):
         if cloud.ndim != 3 or cloud.shape[-1] != 3 or cloud.shape[1] == 0:
             raise ValueError(f"{name} must be (B, N, 3) with N >= 1, got {tuple(cloud.shape)}")
         if not cloud.is_floating_point():
             raise ValueError(f"{name} must be floating point, got {cloud.dtype}")
-        if not torch.isfinite(cloud).all():
-            raise ValueError(f"{name} holds NaN or inf: drop those points first")
     if source.shape[0] != target.shape[0]:
         raise ValueError(f"source has a batch of {source.shape[0]}, target of {target.shape[0]}")

@@ -55,6 +55,11 @@ class AlignmentQuality:
         return max((space.violation for space in self.free_space), default=None)
 
     @property
+    def seen_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
+        return min((space.seen_agreement for space in self.free_space), default=None)
+
+    @property
     def degeneracy(self) -> float:
         """Smallest eigenvalue of the information: 0 when one direction is not constrained."""
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
@@ -77,13 +82,11 @@ def measure_alignment(
         source.level.tree, se3.apply(inverse, target.sample.points), config.num_threads
     )
     chosen = source.sample.index
-    agreeing = (
-        _agreement(source, target, transform, index[chosen], distance[chosen]),
-        _agreement(target, source, inverse, back_index, back_distance),
-    )
+    agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
+    agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
     free_space = (
-        measure_free_space(source, target, transform, distance[chosen]),
-        measure_free_space(target, source, inverse, back_distance),
+        measure_free_space(source, target, transform, distance[chosen], agrees),
+        measure_free_space(target, source, inverse, back_distance, agrees_back),
     )
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
@@ -97,7 +100,7 @@ def measure_alignment(
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
         overlap_source=float((distance < config.overlap_distance_voxels).mean()),
         overlap_target=float((back_distance < config.overlap_distance_voxels).mean()),
-        agreement=float(np.sqrt(agreeing[0] * agreeing[1])),
+        agreement=float(np.sqrt(agrees.mean() * agrees_back.mean())),
         free_space=tuple(space for space in free_space if space is not None),
         num_inliers=int(inliers.sum()),
         centroid=centroid,
@@ -106,21 +109,21 @@ def measure_alignment(
     )
 
 
-def _agreement(
+def _on_surface(
     cloud: PreparedCloud,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,
     index: np.ndarray,
     distance: np.ndarray,
-) -> float:
-    """Share of a cloud's sample that lies on the surface of its nearest point (index, distance) in the other cloud."""
+) -> np.ndarray:
+    """Which points of a cloud's sample lie on the surface of their nearest point (index, distance) in the other one."""
     sample, normals = cloud.sample, other.normals[index]
     moved = se3.apply(T_other_cloud, sample.points)
     plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
     cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
     limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
-    return float(((plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)).mean())
+    return (plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)
 
 
 def information_of(

@@ -34,7 +34,8 @@ class RegistrationConfig:
         12  # a correct hypothesis needs two or three, an incorrect one would use any number
     )
     final_iterations: int = 30
-    refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine and the final stage
+    refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine stage,
+    finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
 
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     network_passes: int = 2
@@ -51,7 +52,8 @@ class RegistrationConfig:
     min_inliers: int = 50
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
-    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage
+    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
+    alternative_share: float = 0.75  # with this share of the best transform's points near the target
     distinct_distance_voxels: float = (
         4.0  # transforms that move the points further apart than this are different
     )
@@ -64,8 +66,9 @@ class RegistrationConfig:
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
-    max_violation_certain: float = 0.008  # below it, or above
-    min_agreement_certain: float = 0.8  # this, a transform near the guess is not compared with alternatives
+    max_violation_certain: float = 0.008  # an accepted transform ends the search below it and
+    min_agreement_certain: float = 0.6  # above this,
+    min_agreement_alone: float = 0.8  # or above this with any accepted violation
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform

@@ -8,7 +8,7 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.result import ACCEPTED, AMBIGUOUS
+from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
 from prnet_core.registration.verify import describe, is_certain, verify
 
@@ -34,7 +34,10 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
     if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
-    rivals = [other for other in search.alternatives(best) if verify(other.quality, config)[0] == ACCEPTED]
+    if search.is_out_of_time():
+        return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
+    others = search.distinct(best, search.candidates) + search.alternatives(best)
+    rivals = [other for other in others if verify(other.quality, config)[0] == ACCEPTED]
     group = sorted([best, *rivals], key=lambda candidate: -candidate.quality.agreement)
     near = [candidate for candidate in group if is_near(candidate, guess, config)]
     ratio = 1.0 / config.outstanding_agreement if near else config.rival_agreement

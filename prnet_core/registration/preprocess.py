@@ -1,6 +1,6 @@
 """From raw points to a centred, voxel filtered cloud with normals, in units of the voxel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -61,9 +61,8 @@ class PreparedCloud:
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
     level: Level | None  # None when there are no points
     config: RegistrationConfig
-    origins: Origins | None = (
-        None  # None for objects and fused clouds: nobody knows from where they were seen
-    )
+    origins: Origins | None = None  # None where no sensor position is known
+    features: dict = field(default_factory=dict)  # filled by `feature_hypotheses`
 
     def __len__(self) -> int:
         return len(self.points)
@@ -86,6 +85,11 @@ class PreparedCloud:
             self.config.verified_points,
             self.config.num_neighbors,
         )
+
+    @cached_property
+    def feature_voxel(self) -> float:
+        """The voxel, in voxels of the cloud, that leaves the wanted number of points with features."""
+        return choose_voxel_size(self.points, self.config.feature_points)
 
     @cached_property
     def coarse_level(self) -> Level:

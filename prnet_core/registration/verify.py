@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
+
+FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -24,22 +27,15 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
     return status, found if status == ACCEPTED else f"the clouds agree little: {found}"
 
 
-def is_verified(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when no further hypothesis needs to be tried."""
-    if quality.num_inliers < config.min_inliers:
-        return False
-    if quality.violation is None:
-        return overlap_score(quality) >= config.strong_score
-    return _by_free_space(quality, config) == ACCEPTED
-
-
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when an accepted transform near the guess needs no comparison with alternatives."""
+    """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return True
-    return (
-        quality.violation < config.max_violation_certain or quality.agreement > config.min_agreement_certain
+        return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
+    fits = (
+        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
     )
+    accepted = verify(quality, config)[0] == ACCEPTED
+    return accepted and (fits or quality.agreement > config.min_agreement_alone)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
@@ -73,21 +69,34 @@ def _by_overlap(quality: AlignmentQuality, config: RegistrationConfig) -> str:
     return WEAK if noisy or confidence >= config.min_confidence_weak else REJECTED
 
 
+def object_features(quality: AlignmentQuality) -> list[float]:
+    """What `overlap_score` weighs: 1, overlap of both clouds, residual in voxels."""
+    return [1.0, quality.overlap, min(quality.residual, 1.0)]
+
+
 def overlap_score(quality: AlignmentQuality) -> float:
-    """Log odds that a transform is correct, by a logistic fit: see docs/results/registration_verification.md."""
-    return 1.7 + 11.2 * quality.overlap - 34.4 * min(quality.residual, 1.0)
+    """Log odds that a transform is correct by overlap and residual: a logistic fit, see `calibration`."""
+    return float(np.dot(object_features(quality), OVERLAP_CONFIDENCE))
+
+
+def confidence_features(quality: AlignmentQuality) -> list[float]:
+    """What the confidence of scans weighs: 1, and the logarithms of violation, seen agreement and agreement."""
+    seen = min(quality.seen_agreement, 1.0)
+    return [1.0, np.log(quality.violation), np.log(seen), np.log(quality.agreement + FEW_AGREEING)]
 
 
 def score(quality: AlignmentQuality) -> float:
     """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
     if quality.violation is None:
         return overlap_score(quality)
-    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + 0.02))
+    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
 
 
 def confidence(quality: AlignmentQuality) -> float:
-    """Probability, 0 to 1, that a transform is correct."""
-    return logistic(overlap_score(quality))
+    """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
+    if quality.violation is None:
+        return logistic(overlap_score(quality))
+    return logistic(float(np.dot(confidence_features(quality), FREE_SPACE_CONFIDENCE)))
 
 
 def logistic(odds: float) -> float:

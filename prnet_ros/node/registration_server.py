@@ -62,12 +62,12 @@ class RegistrationServer:
     def prepare_fine_tuning(self, folder: str) -> None:
         """Write what FineTuneProcess.run_in needs into a folder."""
         from prnet_core.fine_tuning.inputs import write_inputs
-        from prnet_core.fine_tuning.motions import motions_between
+        from prnet_core.fine_tuning.scan_transforms import transforms_between
         from prnet_core.registration.preprocess import clean_points
 
         recent = self._recent_scans.snapshot()
         scans = [_sample(clean_points(scan.points, self._config)) for scan in recent]
-        write_inputs(Path(folder), self._network, scans, motions_between(recent))
+        write_inputs(Path(folder), self._network, scans, transforms_between(recent))
 
     def use_weights(self, path: str) -> None:
         """Register with the network of this file from the next scan on."""

@@ -75,3 +75,18 @@ def test_files_that_cannot_be_used_exit_with_two(files, tmp_path):
     for option, value, words in (("--voxel", -1, "voxel_size"), ("--guess", tmp_path / "broken.ply", "broken.ply")):
         result = call(*files, option, value)
         assert result.exit_code == 2 and words in result.output
+
+
+def test_targets_and_columns_that_cannot_be_used_exit_with_two_before_the_work(files, tmp_path):
+    (tmp_path / "empty.npy").touch()
+    np.ones((7, 5), np.float32).tofile(tmp_path / "a.bin")
+    for arguments, words in (
+        ((*files, "--save", tmp_path / "missing" / "a.ply"), "missing"),
+        ((*files, "--save", tmp_path / "a.stl"), "a.stl"),
+        ((*files, "--view", tmp_path / "a.dwg"), "a.dwg"),
+        ((tmp_path / "empty.npy", files[1]), "empty.npy"),
+        ((tmp_path / "a.bin", files[1], "--columns", 4), "rows of 4"),
+    ):
+        result = call(*arguments)
+        assert result.exit_code == 2
+        assert len(result.output.strip().splitlines()) == 1 and words in result.output
