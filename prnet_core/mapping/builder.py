@@ -17,7 +17,8 @@ SMALLEST_SIGMA = np.array([1e-3, 1e-3, 1e-3, 1e-4, 1e-4, 1e-4])  # metres, radia
 class MapBuilder:
     """Turns scans with odometry poses into a map whose loops are closed.
 
-    The map's frame is that of the odometry at the first keyframe. Raises MapError without GTSAM, before the first scan.
+    The map's frame is that of the odometry. `odometry_poses` (4, 4) are those of the keyframes by odometry alone,
+    T_map_odom the correction of the newest one, voxel_size the registration's, metres. Raises MapError without GTSAM, before the first scan.
     """
 
     def __init__(self, registration: Registration, config: MappingConfig | None = None) -> None:
@@ -27,8 +28,8 @@ class MapBuilder:
         self.config = config or MappingConfig()
         self.T_map_odom = np.eye(4)
         self.num_rejected_closures = 0
-        self._odometry_poses: list[np.ndarray] = []
-        self._voxel_size = 0.0
+        self.odometry_poses: list[np.ndarray] = []
+        self.voxel_size = 0.0
         self._prepared: dict[int, PreparedCloud] = {}
         self._last_closure = -1
 
@@ -44,19 +45,19 @@ class MapBuilder:
             rng = np.random.default_rng(len(self.map))
             points = points[rng.choice(len(points), self.config.keyframe_points, replace=False)]
         index = self.map.add(MapKeyframe(points.astype(np.float32), stamp), self.T_map_odom @ T_odom_sensor)
-        self._odometry_poses.append(np.asarray(T_odom_sensor, dtype=np.float64))
+        self.odometry_poses.append(np.asarray(T_odom_sensor, dtype=np.float64))
         if index == 0:
-            self._voxel_size = self.registration.voxel_size_for(points)
+            self.voxel_size = self.registration.voxel_size_for(points)
             return True
-        relative = se3.invert(self._odometry_poses[-2]) @ T_odom_sensor
+        relative = se3.invert(self.odometry_poses[-2]) @ T_odom_sensor
         self.map.constraints.append(PoseConstraint(index - 1, index, relative, floored(covariance)))
         self._close_loops(index)
         return True
 
     def _is_new(self, points: np.ndarray, T_odom_sensor: np.ndarray) -> bool:
-        if not self._odometry_poses:
+        if not self.odometry_poses:
             return True
-        moved = se3.invert(self._odometry_poses[-1]) @ T_odom_sensor
+        moved = se3.invert(self.odometry_poses[-1]) @ T_odom_sensor
         reach = float(np.median(np.linalg.norm(points, axis=1)))
         return (
             float(np.linalg.norm(moved[:3, 3])) > self.config.keyframe_distance * reach
@@ -78,7 +79,7 @@ class MapBuilder:
             closed = True
         if closed:
             self.map.poses = optimise(self.map)
-            self.T_map_odom = self.map.poses[index] @ se3.invert(self._odometry_poses[index])
+            self.T_map_odom = self.map.poses[index] @ se3.invert(self.odometry_poses[index])
             self._last_closure = index
 
     def _candidates(self, index: int) -> list[int]:
@@ -101,7 +102,7 @@ class MapBuilder:
             if len(self._prepared) > 50:
                 del self._prepared[min(self._prepared)]
             points = self.map.keyframes[index].points
-            self._prepared[index] = self.registration.prepare(points, self._voxel_size, np.zeros(3))
+            self._prepared[index] = self.registration.prepare(points, self.voxel_size, np.zeros(3))
         return self._prepared[index]
 
 

@@ -9,7 +9,6 @@ class MappingConfig:
 
     keyframe_distance: float = 0.2  # of a scan's median range: distance to the nearest keyframe that makes a new one,
     keyframe_angle: float = 0.6  # or this rotation, radians
-    max_keyframes: int = 2000  # bounds the memory; then the keyframe nearest to another one goes
     keyframe_points: int = 20_000  # points kept of a keyframe
 
     feature_points: int = 800  # points with local features, of a scan
@@ -20,9 +19,8 @@ class MappingConfig:
     full_searches: int = 2  # keyframes searched with every kind of hypothesis when none is verified
     submap_keyframes: int = 4  # keyframes joined to the target of a registration
     rival_support: float = 0.5  # hypotheses elsewhere with this share of the best one's support are verified too
-    same_place_distance: float = 0.5  # in submap voxels of the coarse stage: two poses further apart differ
-    same_place_angle: float = 0.35  # radians
+    same_place_angle: float = 0.35  # radians: poses that are rotated more than this differ
 
     closure_gap: int = 10  # keyframes between the two ends of a loop closure, at least
-    closure_radius: float = 1.0  # of the median range: distance of the estimated positions within which a loop is sought
+    closure_radius: float = 1.0  # of the median range: largest distance of the estimated positions of a closure
     closures_per_keyframe: int = 2

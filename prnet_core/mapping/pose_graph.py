@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 
 PRIOR_SIGMA = 1e-4
@@ -20,7 +21,7 @@ def require_gtsam():
 
 
 def optimise(keyframe_map: KeyframeMap) -> list[np.ndarray]:
-    """Poses (4, 4) with the first one fixed: nonlinear least squares over the constraints, closures with a robust kernel.
+    """Poses (4, 4) by nonlinear least squares, the first one fixed; closures have a robust kernel (Cauchy).
 
     Raises MapError without GTSAM.
     """
@@ -42,8 +43,6 @@ def optimise(keyframe_map: KeyframeMap) -> list[np.ndarray]:
 
 def gtsam_covariance(T_first_second: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """(6, 6) in GTSAM's convention: rotation before translation, in the frame of the second pose."""
-    from prnet_core.geometry import se3
-
     to_second = se3.adjoint(se3.invert(T_first_second))
     moved = to_second @ covariance @ to_second.T
     order = [3, 4, 5, 0, 1, 2]
