@@ -18,7 +18,8 @@ class MapBuilder:
     """Turns scans with odometry poses into a map whose loops are closed.
 
     The map's frame is that of the odometry. `odometry_poses` (4, 4) are those of the keyframes by odometry alone,
-    T_map_odom the correction of the newest one, voxel_size the registration's, metres. Raises MapError without GTSAM, before the first scan.
+    T_map_odom is the correction of the newest one, voxel_size the registration's, metres. Raises MapError without
+    GTSAM, before the first scan.
     """
 
     def __init__(self, registration: Registration, config: MappingConfig | None = None) -> None:
