@@ -19,6 +19,7 @@ class MappingConfig:
     full_searches: int = 2  # keyframes searched with every kind of hypothesis when none is verified
     submap_keyframes: int = 4  # keyframes joined to the target of a registration
     rival_support: float = 0.5  # hypotheses elsewhere with this share of the best one's support are verified too
+    rival_agreement: float = 0.88  # another place with this share of the best one's agreement makes it ambiguous
     same_place_angle: float = 0.35  # radians: poses that are rotated more than this differ
 
     closure_gap: int = 10  # keyframes between the two ends of a loop closure, at least

@@ -81,9 +81,9 @@ class Localizer:
         began = time.perf_counter()
         ends = began + (float("inf") if deadline is None else deadline)
         points = clean_points(points, self.registration.config)
-        if len(points) < self.registration.config.min_points:
-            return self._rejected(f"the scan has {len(points)} usable points", began)
         source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        if len(source) < self.registration.config.min_points:
+            return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
         features = self._features_of(points)
         ranked = self.rank_keyframes(features)
         hypotheses = self.hypotheses(features, ranked)
@@ -138,11 +138,11 @@ class Localizer:
     def _verify(
         self, source: PreparedCloud, hypotheses: list[PlaceHypothesis], ends: float
     ) -> list[tuple[int, RegistrationResult]]:
-        """Accepted registrations at different places, the best first; none after the time `ends`."""
+        """Accepted registrations at different places that agree about as well, the best first; none after `ends`."""
+        config, support = self.config, 0
         accepted: list[tuple[int, RegistrationResult]] = []
-        support = 0
-        for hypothesis in hypotheses[: self.config.verified_hypotheses]:
-            if time.perf_counter() > ends or hypothesis.support < self.config.rival_support * support:
+        for hypothesis in hypotheses[: config.verified_hypotheses]:
+            if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
                 break
             keyframe = self._nearest_keyframe(hypothesis.T_map_sensor)
             guess = se3.invert(self.map.poses[keyframe]) @ hypothesis.T_map_sensor
@@ -153,7 +153,8 @@ class Localizer:
             if all(not self._same_place(pose, self.map.poses[k] @ other.T_target_source) for k, other in accepted):
                 accepted.append((keyframe, result))
                 support = max(support, hypothesis.support)
-        return sorted(accepted, key=lambda item: -item[1].agreement)
+        accepted.sort(key=lambda item: -item[1].agreement)
+        return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
 
     def _search_fully(
         self, source: PreparedCloud, ranked: list[int], ends: float
