@@ -26,10 +26,10 @@ from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, ScanMotion, fine_tune
-from prnet_core.fine_tuning.fine_tune import split_scans
 from prnet_core.fine_tuning.held_out import BASIN_DEG, BASIN_UNIT, CAP_DEG, in_basin
 from prnet_core.fine_tuning.motions import motions_between, register_neighbours
 from prnet_core.fine_tuning.recent_scans import RecentScan
+from prnet_core.fine_tuning.run import split_scans
 from prnet_core.geometry import se3
 from prnet_core.io.scan_folders import ScanFolder
 from prnet_core.model import PRNet, load_network

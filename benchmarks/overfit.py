@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from prnet_core.geometry import geodesic_angle
-from prnet_core.shapes.shape_sets import load_shapes
+from prnet_core.shapes.load import load_shapes
 from prnet_core.training import Trainer, make_training_config
 
 NETWORK = {

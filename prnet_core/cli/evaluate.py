@@ -9,31 +9,32 @@ import typer
 
 def evaluate(
     data: Path = typer.Option(..., help="Shapes: .npz, ModelNet40's HDF5 files or OFF meshes, a folder of scans."),
-    split: str = typer.Option(None, help="Split of the data, such as test. All of it when left out."),
+    split: str = typer.Option(None, help="Split of the data, such as test. Default: all data."),
     protocol: str = typer.Option("objects", help="objects, noise, hard or full."),
     method: list[str] = typer.Option(
         ["icp", "fgr", "prnet", "prnet+refine"],
-        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeat for more. "
-        "NETWORK:LABEL has weights of its own. The trivial rows are always shown.",
+        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeatable. "
+        "NETWORK:LABEL uses the weights of that label. The trivial rows are always shown.",
     ),
-    json: Path = typer.Option(None, help="Write the table here, and as Markdown beside it."),
+    json: Path = typer.Option(None, help="File for the table (JSON); the Markdown file gets the same name."),
     weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, METHOD=FILE, or prnet:LABEL=FILE for one more row; repeat."
+        [], help="FILE for PRNet, METHOD=FILE, or prnet:LABEL=FILE for another row; repeatable."
     ),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
-    """Measure registration methods on pairs that are seeded by index: every method sees the same."""
+    """Measure registration methods on the same seeded pairs."""
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
-    from prnet_core.evaluation.run import motion_table
+    from prnet_core.evaluation.run import transform_table
     from prnet_core.pairs.protocol import PROTOCOLS
-    from prnet_core.shapes.shape_sets import ShapeError, load_shapes
+    from prnet_core.shapes.load import load_shapes
+    from prnet_core.shapes.shape_sets import ShapeError
 
     try:
         if protocol not in PROTOCOLS:
             raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
-        table = motion_table(
+        table = transform_table(
             title=f"Protocol {protocol}",
             command=command_line(),
             shapes=load_shapes(data, split),

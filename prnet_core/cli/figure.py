@@ -1,4 +1,4 @@
-"""`prnet figure`: pictures of key points, correspondences and registered scans."""
+"""`prnet figure`: figures of keypoints, correspondences and registered scans."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NAMES = ("keypoints", "consistency", "correspondences", "bunny")
 
 def figure(
     name: str = typer.Argument(..., help=", ".join(NAMES)),
-    data: Path = typer.Option(..., help="Shapes (.npz and the like); for bunny the folder of the scans."),
-    out: Path = typer.Option(..., help="Picture to write: .png .svg .pdf"),
+    data: Path = typer.Option(..., help="Shapes (as for `prnet evaluate`); for bunny, the folder of the scans."),
+    out: Path = typer.Option(..., help="Output file: .png, .svg or .pdf."),
     split: str = typer.Option(None, help="Split of the shapes."),
-    index: int = typer.Option(0, min=0, help="Which shape."),
-    other: int = typer.Option(None, help="Second shape of correspondences; the next of its class when left out."),
-    weights: Path = typer.Option(None, help="Weights file; the packaged ones when left out."),
+    index: int = typer.Option(0, min=0, help="Index of the shape."),
+    other: int = typer.Option(None, help="Second shape of correspondences. Default: the next of the class."),
+    weights: Path = typer.Option(None, help="Weights file. Default: the packaged weights."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
 ) -> None:
-    """Draw a figure to a file and print, as JSON, what it measured."""
+    """Draw a figure to a file and print its measurements as JSON."""
     import json
 
     from prnet_core.model import WeightsError, load_network
@@ -44,12 +44,12 @@ def figure(
 
 def _shape_figure(name: str, network, data: Path, split: str | None, index: int, other: int | None, out: Path):
     from prnet_core.evaluation.figures import correspondences, keypoints
-    from prnet_core.shapes.shape_sets import load_shapes
+    from prnet_core.shapes.load import load_shapes
 
     shapes = load_shapes(data, split)
     for wanted in (index, other or 0):
         if wanted >= len(shapes):
-            raise ValueError(f"{data} has {len(shapes)} shapes; there is no number {wanted}")
+            raise ValueError(f"{data} has {len(shapes)} shapes; no index {wanted}")
     if name == "correspondences":
         if other is None:
             same = [i for i in range(len(shapes)) if i != index and shapes.classes[i] == shapes.classes[index]]
@@ -57,6 +57,6 @@ def _shape_figure(name: str, network, data: Path, split: str | None, index: int,
                 raise ValueError(f"no second shape of class {shapes.classes[index]!r}")
             other = next((i for i in same if i > index), same[0])
         lines = correspondences.draw_correspondences(network, shapes.points[index], shapes.points[other], out)
-        return {"first": shapes[index].name, "second": shapes[other].name, "lines": lines}
+        return {"first": str(shapes.names[index]), "second": str(shapes.names[other]), "lines": lines}
     draw = keypoints.draw_keypoints if name == "keypoints" else keypoints.draw_consistency
-    return {"shape": shapes[index].name} | draw(network, shapes.points[index], index, out)
+    return {"shape": str(shapes.names[index])} | draw(network, shapes.points[index], index, out)

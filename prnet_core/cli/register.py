@@ -1,4 +1,4 @@
-"""`prnet register`: the motion between two clouds in files."""
+"""`prnet register`: the transform between two clouds in files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ import typer
 if TYPE_CHECKING:
     import numpy as np
 
-    from prnet_core.registration import RegistrationResult
+    from prnet_core.registration import Registration, RegistrationResult
+
+MIN_SCAN_RANGE = 1.0  # metres, the median of a scan
+MIN_FACING_SHARE = 0.25  # of a scan's points that are seen at an angle
 
 
 def register(
     source: Path = typer.Argument(..., help="Cloud that is moved: PLY PCD XYZ npy bin LAS."),
     target: Path = typer.Argument(..., help="Cloud that it is moved onto."),
-    guess: Path = typer.Option(None, help="Text file with a 4x4 matrix, T_target_source, to start from."),
+    guess: Path = typer.Option(None, help="Text file with a 4x4 matrix, T_target_source: the initial guess."),
+    scan: bool = typer.Option(
+        None,
+        "--scan/--object",
+        help="Single scans in their sensor's frame (verified by free space), or objects and fused clouds. "
+        "Left out: scans where the points lie around the origin, at least 1 (metres) away, and face it.",
+    ),
     json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
@@ -26,14 +35,16 @@ def register(
     refinement: str = typer.Option(
         "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
     ),
-    weights: str = typer.Option(None, help="Weights file of the network; 'none' does without."),
+    weights: str = typer.Option(None, help="Weights file of the network; 'none': no network."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
 ) -> None:
     """Register SOURCE to TARGET and print T_target_source: p_target = R p_source + t.
 
-    Exit code 0 when the motion is accepted or weak, 1 when it is rejected, 2 when a file cannot be used.
+    Exit code 0 when the transform is accepted, 1 when it is ambiguous, weak or rejected, 2 when a file cannot be used.
     """
+    import numpy as np
+
     from prnet_core.cli.network import fail, network_for
     from prnet_core.geometry import se3
     from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
@@ -43,18 +54,42 @@ def register(
         clouds = read_cloud_file(source), read_cloud_file(target)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         registration = Registration(network_for(weights, device), config)
-        result = registration.register(*clouds, None if guess is None else read_matrix(guess))
+        stated = "as requested" if scan is not None else "by how the points face the origin"
+        scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
+        origin = np.zeros(3) if scan else None
+        result = registration.register(
+            *clouds,
+            None if guess is None else read_matrix(guess),
+            source_origin=origin,
+            target_origin=origin,
+        )
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
     except (ValueError, OSError, ImportError) as error:
         raise fail("register", error) from error
-    typer.echo(as_json(result) if json else as_text(result))
+    kind = (
+        f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
+    )
+    typer.echo(as_json(result, kind) if json else as_text(result, kind))
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
 
         draw_before_and_after(*clouds, result, view)
     if not result.usable:
         raise typer.Exit(1)
+
+
+def looks_like_scan(points: np.ndarray, registration: Registration) -> bool:
+    """True where points (N, 3) are at least a metre from the origin in the median, and enough surfaces face it."""
+    import numpy as np
+
+    from prnet_core.registration.preprocess import clean_points
+
+    points = clean_points(points, registration.config)
+    if len(points) == 0 or np.median(np.linalg.norm(points, axis=1)) < MIN_SCAN_RANGE:
+        return False
+    cloud = registration.prepare(points, registration.voxel_size_for(points), np.zeros(3))
+    return len(cloud) > 0 and bool(cloud.sample.is_solid.mean() > MIN_FACING_SHARE)
 
 
 def read_matrix(path: Path) -> np.ndarray:
@@ -67,24 +102,31 @@ def read_matrix(path: Path) -> np.ndarray:
         raise ValueError(f"{path}: {error}") from error
 
 
-def as_text(result: RegistrationResult) -> str:
+def as_text(result: RegistrationResult, kind: str) -> str:
     """Status, reason and the matrix, for people."""
     seconds = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in result.timings.items())
-    rows = "\n".join(" ".join(f"{value:14.9f}" for value in row) for row in result.T_target_source)
+    rows = matrix_rows(result.T_target_source)
     overlap = f"{100 * result.overlap_source:.0f} % of the source, {100 * result.overlap_target:.0f} % of the target"
     return "\n".join(
         [
             f"{result.status}: {result.reason}",
-            f"{result.hypothesis} hypothesis, inliers {100 * result.inlier_ratio:.0f} %, residual {result.residual:.3g}",
+            f"clouds: {kind}",
+            f"hypothesis {result.hypothesis}, inliers {100 * result.inlier_ratio:.0f} %, "
+            f"residual {result.residual:.4g}",
             f"overlap {overlap}",
             seconds,
             "T_target_source =",
             rows,
+            *(f"alternative {i + 1} =\n{matrix_rows(other)}" for i, other in enumerate(result.alternatives)),
         ]
     )
 
 
-def as_json(result: RegistrationResult) -> str:
+def matrix_rows(matrix: np.ndarray) -> str:
+    return "\n".join(" ".join(f"{value:14.9f}" for value in row) for row in matrix)
+
+
+def as_json(result: RegistrationResult, kind: str) -> str:
     """All fields of the result; a residual that is not finite becomes null."""
     import json
     import math
@@ -92,9 +134,13 @@ def as_json(result: RegistrationResult) -> str:
 
     import numpy as np
 
-    def plain(value):
+    def simple(value):
         if isinstance(value, np.ndarray):
             return value.tolist()
+        if isinstance(value, list):
+            return [simple(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return json.dumps({name: plain(value) for name, value in asdict(result).items()}, indent=1)
+    return json.dumps(
+        {"clouds": kind} | {name: simple(value) for name, value in asdict(result).items()}, indent=1
+    )

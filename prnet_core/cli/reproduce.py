@@ -1,4 +1,4 @@
-"""`prnet reproduce`: the paper's tables, measured here, the published figures beside."""
+"""`prnet reproduce`: measure the tables of the paper and compare them with the published values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import typer
 
 
 def reproduce(
-    table: str = typer.Argument(..., help="A table's name, or all. `prnet reproduce list` lists them."),
+    table: str = typer.Argument(..., help="Name of a table, or all. `prnet reproduce list` lists them."),
     data: Path = typer.Option(None, help="Test shapes: .npz, ModelNet40's HDF5 files or OFF meshes."),
-    split: str = typer.Option("test", help='Split of the test shapes; "" takes all of them.'),
+    split: str = typer.Option("test", help='Split of the test shapes; "" for all.'),
     train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
     weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for one more row; repeat."
+        [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for another row; repeatable."
     ),
     method: list[str] = typer.Option([], help="Only these methods."),
-    out: Path = typer.Option(None, help="Folder of TABLE.json and TABLE.md: docs/results, or quick_results."),
+    out: Path = typer.Option(None, help="Folder for TABLE.json and TABLE.md. Default: docs/results, or quick_results."),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
-    minutes: float = typer.Option(5.0, help="Training of each row of an ablation that trains."),
-    quick: bool = typer.Option(False, help="A few pairs and steps: shows that it runs, the figures mean nothing."),
+    minutes: float = typer.Option(5.0, help="Training time of each row of an ablation that trains."),
+    quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
-    """Measure a table of the paper, write it as JSON and Markdown, and renew it in the folder's README.md."""
+    """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
     from prnet_core.cli.evaluate import parse_weights
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
@@ -37,7 +37,7 @@ def reproduce(
         typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
         raise typer.Exit(2)
     if data is None:
-        typer.echo("prnet reproduce: name the test shapes with --data", err=True)
+        typer.echo("prnet reproduce: test shapes are missing: --data", err=True)
         raise typer.Exit(2)
     out = out or Path("quick_results" if quick else "docs/results")
     setup = Setup(

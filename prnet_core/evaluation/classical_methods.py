@@ -1,11 +1,11 @@
-"""ICP, FGR and the refinement, for clouds of about a thousand points in the unit sphere."""
+"""ICP, FGR and the GICP refinement, for clouds of about a thousand points in the unit sphere."""
 
 from __future__ import annotations
 
 import numpy as np
 import small_gicp
 
-from prnet_core.evaluation.methods import centroid_start
+from prnet_core.evaluation.method import Centroid
 from prnet_core.geometry import se3
 
 NUM_NEIGHBOURS = 20
@@ -17,24 +17,24 @@ REFINE_FLOOR = 0.01
 
 
 class ICP:
-    """Point-to-point ICP from the difference of the centroids, with a shrinking correspondence distance."""
+    """Point-to-point ICP with a decreasing correspondence distance. Initial guess: aligned centroids."""
 
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         aligner = _Aligner(source, target, "ICP")
-        T_target_source = centroid_start(source, target)
+        T_target_source = Centroid().register(source, target)
         for distance in ICP_DISTANCES:
             T_target_source = aligner.align(T_target_source, distance)
         return T_target_source
 
 
-def refine(source: np.ndarray, target: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """GICP from `start` (4, 4): correspondences within 0.2, then twice within three median residuals.
+def refine(source: np.ndarray, target: np.ndarray, initial_guess: np.ndarray) -> np.ndarray:
+    """GICP from an initial guess (4, 4): correspondences within 0.2, then twice within three median residuals.
 
-    The residual tells what the clouds are: where they hold the same points it goes to zero and the alignment
-    becomes exact, where they are noisy or sampled apart it stays at the spacing of the points.
+    If both clouds hold the same points, the residual converges to zero and the alignment becomes exact. If they are
+    noisy or sampled independently, the residual stays at the point spacing.
     """
     aligner = _Aligner(source, target, "GICP")
-    T_target_source = aligner.align(start, REFINE_DISTANCE)
+    T_target_source = aligner.align(initial_guess, REFINE_DISTANCE)
     for _ in range(2):
         distance = REFINE_RESIDUALS * aligner.median_residual(T_target_source)
         T_target_source = aligner.align(T_target_source, max(distance, REFINE_FLOOR))
@@ -42,7 +42,7 @@ def refine(source: np.ndarray, target: np.ndarray, start: np.ndarray) -> np.ndar
 
 
 class _Aligner:
-    """One pair prepared for small_gicp ("ICP" or "GICP")."""
+    """A pair prepared for small_gicp ("ICP" or "GICP")."""
 
     def __init__(self, source: np.ndarray, target: np.ndarray, kind: str) -> None:
         self.kind = kind
@@ -57,13 +57,13 @@ class _Aligner:
             small_gicp.estimate_covariances(cloud, tree, num_neighbors=NUM_NEIGHBOURS)
         return cloud, tree
 
-    def align(self, start: np.ndarray, max_distance: float) -> np.ndarray:
-        """The start itself where no correspondence is near enough."""
+    def align(self, initial_guess: np.ndarray, max_distance: float) -> np.ndarray:
+        """The initial guess itself if there are no correspondences within `max_distance`."""
         result = small_gicp.align(
             self.target,
             self.source,
             self.target_tree,
-            init_T_target_source=start,
+            init_T_target_source=initial_guess,
             registration_type=self.kind,
             max_correspondence_distance=max_distance,
             max_iterations=50,
@@ -71,7 +71,7 @@ class _Aligner:
             translation_epsilon=EPSILON,
         )
         usable = result.num_inliers > 0 and np.isfinite(result.T_target_source).all()
-        return np.array(result.T_target_source) if usable else start
+        return np.array(result.T_target_source) if usable else initial_guess
 
     def median_residual(self, T_target_source: np.ndarray) -> float:
         moved = se3.apply(T_target_source, self.points)
@@ -80,10 +80,10 @@ class _Aligner:
 
 
 class FGR:
-    """Fast Global Registration (Zhou, Park and Koltun, ECCV 2016) on FPFH features, Open3D's.
+    """Fast Global Registration (Zhou, Park and Koltun, ECCV 2016) of Open3D, on FPFH features.
 
-    Normals of points within 0.2, pointing to the cloud's centre; features of points within 0.4;
-    correspondences within 0.05: of the radii tried, the best on the protocol with noise.
+    Normals within a radius of 0.2, oriented towards the centre of the cloud; features within 0.4; correspondences
+    within 0.05. These radii were the best of those tried on the protocol with noise.
     """
 
     def __init__(self) -> None:

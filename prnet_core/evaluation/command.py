@@ -1,4 +1,4 @@
-"""The command that is running, as a table prints it."""
+"""The running command, for the tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def command_line() -> str:
-    """`prnet evaluate ...` as it was typed, also when it was started with `python -m`."""
+    """`prnet evaluate ...` as typed, also for `python -m`."""
     program = Path(sys.argv[0])
     name = "prnet" if program.suffix == ".py" else program.name
     return shlex.join([name, *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""Run methods over the seeded pairs of a set of shapes."""
+"""Run methods on the seeded pairs of a set of shapes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.evaluation.methods import Method
+from prnet_core.evaluation.method import Method
 from prnet_core.evaluation.metrics import class_mean_metrics, compute_metrics
 from prnet_core.pairs.protocol import Protocol, protocol_pair
 from prnet_core.shapes.shape_sets import ShapeSet
@@ -16,7 +16,7 @@ from prnet_core.shapes.shape_sets import ShapeSet
 
 @dataclass(frozen=True)
 class TestPairs:
-    """The pairs of a table: what each method gets, and the truth T_target_source (n, 4, 4)."""
+    """Test pairs (source, target) with the true T_target_source (n, 4, 4) and the classes (n,)."""
 
     __test__ = False
 
@@ -29,7 +29,7 @@ class TestPairs:
 
 
 def make_test_pairs(shapes: ShapeSet, protocol: Protocol | str, limit: int | None = None) -> TestPairs:
-    """One pair a shape, seeded by the shape's index. With `limit`, that many shapes spread over the whole set."""
+    """One pair for each shape, seeded by the index of the shape. With `limit`, that many shapes spread over the set."""
     indices = np.arange(len(shapes))
     if limit is not None and limit < len(shapes):
         indices = np.linspace(0, len(shapes) - 1, limit).round().astype(int)
@@ -44,10 +44,10 @@ def make_test_pairs(shapes: ShapeSet, protocol: Protocol | str, limit: int | Non
 def evaluate_method(
     name: str, method: Method, pairs: TestPairs, progress: Callable[[Iterable], Iterable] = iter
 ) -> dict:
-    """The row of one method: its name, all metrics of `compute_metrics` and `class_mean_metrics`, num_pairs and
-    seconds_per_pair (median; the first pair is run once before, so that nothing is loaded in the measured time).
+    """The row of one method: name, metrics of `compute_metrics` and `class_mean_metrics`, num_pairs, and
+    seconds_per_pair (median; the first pair is run once before as warm-up).
 
-    A motion that a method returns with values that are not finite counts as the identity and in num_failed.
+    A transform that is not finite counts as the identity and in num_failed.
     """
     method.register(*pairs.pairs[0])
     estimated, seconds, num_failed = [], [], 0

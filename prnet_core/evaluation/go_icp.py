@@ -1,5 +1,5 @@
-"""Go-ICP (Yang, Li and Jia, ICCV 2013), run as the program that `py-simple-go-icp-interface` builds from its
-authors' sources. That package is GPL-3 and an optional install; it needs g++ and is called as a program only."""
+"""Go-ICP (Yang, Li and Jia, ICCV 2013), run as the program that `py-simple-go-icp-interface` builds from the
+authors' sources. That package is GPL-3 and optional; it needs g++ and is only called as a program."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from prnet_core.evaluation.classical_methods import ICP
 from prnet_core.geometry import se3
 
 RADIUS = 1.0
-"""As its authors advise: each cloud centred, both scaled into [-1, 1]^3; translations in [-0.5, 0.5]^3 are searched."""
+"""As the authors advise: each cloud centred, both scaled into [-1, 1]^3; search space of t: [-0.5, 0.5]^3."""
 ORDER_SEED = 0
 
 
 @dataclass
 class GoICP:
-    """Branch and bound over all rotations with 10 % trimming, on `num_points` of the source, drawn at random.
+    """Branch and bound over all rotations with 10 % trimming, on `num_points` random points of the source.
 
-    A pair that takes longer than `timeout_s` is answered by ICP from the centroids, and counted in `num_timeouts`.
-    Raises ImportError without the package, RuntimeError when its program does not build.
+    A pair that takes longer than `timeout_s` is registered by ICP from the centroids and counted in `num_timeouts`.
+    Raises ImportError without the package, RuntimeError if its program does not build.
     """
 
     num_points: int = 400
@@ -55,7 +55,7 @@ class GoICP:
     def _run(self, source: np.ndarray, target: np.ndarray, folder: Path) -> np.ndarray:
         """Rotation in rows 0-2 and translation in row 3, (4, 3).
 
-        The program takes the first `num_points` of the source, which are often one side of it: so it is permuted.
+        The program uses the first `num_points` of the source, which may be one side of it, so the source is permuted.
         """
         source = np.random.default_rng(ORDER_SEED).permutation(source)
         for name, points in (("model", target), ("data", source)):

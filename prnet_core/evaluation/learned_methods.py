@@ -1,4 +1,4 @@
-"""Networks as methods."""
+"""Networks as registration methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prnet_core.pairs.normalise import normalise_pair
 
 
 class NetworkMethod:
-    """A network that has `register(source (1, N, 3), target (1, M, 3)) -> (1, 4, 4)`, on pairs centred and scaled."""
+    """A network that has `register(source (1, N, 3), target (1, M, 3)) -> (1, 4, 4)`, on normalised pairs."""
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
@@ -26,7 +26,7 @@ class NetworkMethod:
 
 
 def with_settings(network: PRNet, **settings) -> PRNet:
-    """The same weights in a network with other settings (those that leave the weights' shapes alone)."""
+    """A network with the same weights and other settings (those that do not change the shapes of the weights)."""
     other = PRNet(replace(network.config, **settings)).to(next(network.parameters()).device)
     other.load_state_dict(network.state_dict())
     return other.eval()

@@ -1,4 +1,4 @@
-"""Errors of estimated motions, as the paper counts them and as geometry does."""
+"""Errors of estimated transforms: the paper's metrics and geodesic angles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARE_LIMITS_DEG = (1, 5, 15)
 
 
 def euler_angles_deg(rotations: np.ndarray) -> np.ndarray:
-    """Angles (n, 3) in degrees about x, y, z of rotations (n, 3, 3), R = Rx Ry Rz: the protocol's convention."""
+    """Angles (n, 3) in degrees about x, y, z of rotations (n, 3, 3), R = Rx Ry Rz, the protocol's convention."""
     return Rotation.from_matrix(rotations).as_euler("XYZ", degrees=True)
 
 
@@ -20,16 +20,16 @@ def geodesic_errors_deg(estimated: np.ndarray, true: np.ndarray) -> np.ndarray:
 
 
 def compute_metrics(estimated: np.ndarray, true: np.ndarray) -> dict[str, float]:
-    """All the metrics of T_target_source, estimated and true, both (n, 4, 4).
+    """All metrics of estimated and true T_target_source, both (n, 4, 4).
 
-    mse_r_deg2, rmse_r_deg, mae_r_deg, r2_r   of the three Euler angles (degrees), all pairs and angles together;
-                                              R2 is the mean of the three angles', as in the paper
+    mse_r_deg2, rmse_r_deg, mae_r_deg, r2_r   of the three Euler angles (degrees), over all pairs and angles;
+                                              R2 is the mean over the three angles, as in the paper
     mse_t, rmse_t, mae_t, r2_t                of the three coordinates of t (units of the unit sphere)
-    median_geodesic_deg                       median over pairs of the angle between estimate and truth
-    share_within_1_deg, ..._5_..., ..._15_... share of pairs whose such angle is below the limit
+    median_geodesic_deg                       median over pairs of the angle between estimate and ground truth
+    share_within_1_deg, ..._5_..., ..._15_... fraction of pairs with this angle below the limit
 
-    R2 is NaN for fewer than two pairs. Raises ValueError for other shapes, for none, or for estimates that are
-    not finite.
+    R2 is NaN for fewer than two pairs. Raises ValueError for other shapes, for no pairs, or for estimates that are not
+    finite.
     """
     estimated, true = np.asarray(estimated, dtype=np.float64), np.asarray(true, dtype=np.float64)
     if estimated.shape != true.shape or estimated.shape[1:] != (4, 4) or len(true) == 0:
@@ -53,7 +53,7 @@ def compute_metrics(estimated: np.ndarray, true: np.ndarray) -> dict[str, float]
 
 
 def class_mean_metrics(estimated: np.ndarray, true: np.ndarray, classes: np.ndarray) -> dict[str, float]:
-    """mae_r_deg, mae_t and the share within 1 degree, each the plain mean of its per-class means."""
+    """mae_r_deg, mae_t and the fraction within 1 degree, each averaged over classes."""
     per_class = [
         compute_metrics(estimated[classes == name], true[classes == name]) for name in np.unique(classes)
     ]

@@ -1,4 +1,4 @@
-"""Figures that others published, to stand beside ours. All on ModelNet40 (12,311 shapes, 2,468 of them test).
+"""Published results for comparison. All on ModelNet40 (12,311 shapes, 2,468 of them test).
 
 Rotation in degrees of Euler angles, translation in units of the unit sphere.
 """
@@ -19,7 +19,7 @@ UNSEEN_OBJECTS = [
     _row("PointNetLK (PRNet paper)", 16.735, 7.550, 0.045, 0.025, -0.654),
     _row("DCP-v2 (PRNet paper)", 6.709, 4.448, 0.027, 0.020, 0.732),
     _row("PRNet (paper)", 3.199, 1.454, 0.016, 0.010, 0.939),
-    _row("PRNet (a reader's rerun)", 3.02, 1.405, 0.0165, 0.0110),
+    _row("PRNet (independent rerun)", 3.02, 1.405, 0.0165, 0.0110),
     _row("IDAM (GNN)", 2.95, 0.76, 0.021, 0.005),
     _row("OMNet (without 8 axisymmetric classes)", 0.912, 0.339, 0.0078, 0.0049),
 ]

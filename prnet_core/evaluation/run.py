@@ -1,4 +1,4 @@
-"""One table: methods by name, on the pairs that a protocol makes of a set of shapes."""
+"""A table of methods, measured on the test pairs of a protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prnet_core.pairs.protocol import Protocol
 from prnet_core.shapes.shape_sets import ShapeSet
 
 
-def motion_table(
+def transform_table(
     title: str,
     command: str,
     shapes: ShapeSet,
@@ -26,7 +26,7 @@ def motion_table(
     published: list[dict] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Table:
-    """Measure the trivial rows and `methods`; the published rows are the protocol's unless given.
+    """Measure the trivial rows and `methods`. `published` replaces the published rows of the protocol.
 
     Raises ValueError for an unknown method, ImportError for one whose library is not installed.
     """
@@ -40,9 +40,9 @@ def motion_table(
     weights = {name: path.name for name, path in options.weights.items()}
     for row in rows:
         if row.get("num_timeouts"):
-            notes += (f"{row['method']} ran out of time on {row['num_timeouts']} pairs; ICP answered those.",)
+            notes += (f"{row['method']} timed out on {row['num_timeouts']} pairs, which ICP registered.",)
         if row["num_failed"]:
-            notes += (f"{row['method']} gave no finite motion on {row['num_failed']} pairs; they count as identity.",)
+            notes += (f"{row['method']}: no finite transform for {row['num_failed']} pairs, counted as identity.",)
     return Table(
         title=title,
         command=command,

@@ -1,4 +1,4 @@
-"""Tables of results: one object, written as JSON for programs and Markdown for people."""
+"""Tables of results, written as JSON and as Markdown."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _today() -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A key of the rows, its heading, and how its values are written."""
+    """A key of the rows, its heading and the format of its values."""
 
     key: str
     heading: str
     form: str = "{:.3f}"
 
 
-MOTION_COLUMNS = (
+TRANSFORM_COLUMNS = (
     Column("rmse_r_deg", "RMSE(R) deg"),
     Column("mae_r_deg", "MAE(R) deg"),
     Column("r2_r", "R2(R)"),
@@ -37,22 +37,22 @@ MOTION_COLUMNS = (
     Column("share_within_5_deg", "5 deg", "{:.1%}"),
     Column("share_within_15_deg", "15 deg", "{:.1%}"),
     Column("class_mean_mae_r_deg", "MAE(R), mean over classes"),
-    Column("seconds_per_pair", "s a pair", "{:.4f}"),
+    Column("seconds_per_pair", "s per pair", "{:.4f}"),
 )
 
 
 @dataclass(frozen=True)
 class Table:
-    """Measured rows, published rows beside them, and where they come from.
+    """Measured rows, published rows for comparison, and their provenance.
 
-    settings   what was run on: data, split, protocol, number of pairs, weights (JSON values)
-    notes      sentences about what differs and why
+    settings   data, split, protocol, number of pairs, weights (JSON values)
+    notes      sentences on differences and their reasons
     """
 
     title: str
     command: str
     rows: list[dict]
-    columns: tuple[Column, ...] = MOTION_COLUMNS
+    columns: tuple[Column, ...] = TRANSFORM_COLUMNS
     published: list[dict] = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Table:
     date: str = field(default_factory=_today)
 
     def to_json(self) -> str:
-        """Everything; numbers that are not finite are null."""
+        """All fields. Numbers that are not finite become null."""
         values = {
             name: getattr(self, name)
             for name in ("title", "command", "date", "machine", "settings", "rows", "published", "notes")
@@ -69,7 +69,7 @@ class Table:
         return json.dumps(_finite(values), indent=1) + "\n"
 
     def to_markdown(self) -> str:
-        """Heading, table with the published rows in italics below ours, command, settings, notes."""
+        """Heading, table (published rows in italics, last), command, settings, notes."""
         shown = [column for column in self.columns if any(column.key in row for row in self.rows + self.published)]
         lines = [f"## {self.title}", ""]
         lines += ["| " + " | ".join([self.first_heading, *(column.heading for column in shown)]) + " |"]
@@ -78,16 +78,16 @@ class Table:
             lines.append(_line(str(row["method"]), row, shown))
         for row in self.published:
             lines.append(_line(f"*{row['method']}*", row, shown))
-        where = ", ".join(f"{key} {value}" for key, value in self.settings.items() if not isinstance(value, dict))
-        lines += ["", f"`{self.command}`", "", f"{where}. Measured {self.date} on {machine_text(self.machine)}."]
+        settings = ", ".join(f"{key} {value}" for key, value in self.settings.items() if not isinstance(value, dict))
+        lines += ["", f"`{self.command}`", "", f"{settings}. Measured {self.date} on {machine_text(self.machine)}."]
         if self.published:
-            lines[-1] += " Rows in italics are published figures."
+            lines[-1] += " Rows in italics are published values."
         for note in self.notes:
             lines += ["", note]
         return "\n".join(lines) + "\n"
 
     def write(self, json_path: str | Path) -> None:
-        """Write `json_path` and, beside it, the same name with .md."""
+        """Write `json_path` and a Markdown file of the same name (.md)."""
         json_path = Path(json_path)
         json_path.parent.mkdir(parents=True, exist_ok=True)
         json_path.write_text(self.to_json())
@@ -95,12 +95,12 @@ class Table:
 
 
 def measured_here() -> str:
-    """A sentence: the date, and the machine."""
+    """A sentence with the date and the machine."""
     return f"Measured {_today()} on {machine_text(describe_machine())}."
 
 
 def describe_machine() -> dict:
-    """Processor, cores this process may use, how many processes want them, threads of torch, GPU if torch sees one."""
+    """Processor, available cores, load average, torch version and threads, GPU if there is one."""
     import torch
 
     model = platform.processor() or platform.machine()
@@ -120,7 +120,7 @@ def machine_text(machine: dict) -> str:
     """One phrase of `describe_machine`."""
     threads = f"{machine['cores']} cores, {machine['torch_threads']} threads"
     if machine.get("load_average", 0) > 1.5 * machine["cores"]:
-        threads += f", shared with other work (load {machine['load_average']}: times are too long)"
+        threads += f", not idle (load {machine['load_average']}: times are too long)"
     return f"{machine['cpu']}, {threads}, torch {machine['torch']}, {machine.get('gpu', 'no GPU')}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,25 +12,12 @@ from prnet_core.model import PRNet
 from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
+from .progress import Score
 from .scan_examples import ScanExamples, stack
 
 CAP_DEG = 45.0
 BASIN_DEG, BASIN_UNIT = 15.0, 0.2
 CHUNK = 8
-
-
-@dataclass(frozen=True)
-class Score:
-    """Rotation errors of the network alone, no refinement.
-
-    error_deg: mean, each pair capped at 45 degrees: what decides. A median would not see the pairs that fail.
-    basin_share: pairs within 15 degrees and 0.2 of the clouds' radius, from where the refinement finds home.
-    """
-
-    error_deg: float
-    median_deg: float
-    basin_share: float
-    num_pairs: int
 
 
 class HeldOut:

@@ -10,7 +10,7 @@ from prnet_core.fine_tuning.recent_scans import RecentScan
 from prnet_core.geometry import se3
 from prnet_core.registration import ACCEPTED, Registration
 
-from .scan_examples import ScanMotion
+from .progress import ScanMotion
 
 REACH = 3
 

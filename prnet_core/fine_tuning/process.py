@@ -15,18 +15,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prnet_core.model import PRNet, load_network, save_network
-
 from .config import FineTuneConfig
-from .fine_tune import FineTuneProgress
+from .inputs import REQUEST, TUNED, write_inputs
+from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanMotion
 from .report import FineTuneReport
-from .scan_examples import FineTuneError, ScanMotion
 
-REQUEST, SCANS, WEIGHTS, TUNED = "request.json", "scans.npz", "weights.safetensors", "tuned.safetensors"
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
+
 KILL_TIMEOUT = 1.0  # s
 NICENESS = 10
 # Before the imports, which take seconds. Ctrl-C reaches the parent too, which decides what becomes of the run. What
@@ -40,10 +42,6 @@ os.dup2(2, 1)
 from prnet_core.fine_tuning.process_main import main
 main(answers)
 """
-
-
-class FineTuneCancelled(Exception):
-    """The run was cancelled; nothing came of it."""
 
 
 class FineTuneProcess:
@@ -79,24 +77,39 @@ class FineTuneProcess:
 
         Raises FineTuneError as `fine_tune` does and when the process dies, FineTuneCancelled after `cancel`.
         """
+        from prnet_core.model import load_network
+
         began = time.monotonic()
         device = next(network.parameters()).device
         with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
             folder = Path(name)
-            save_network(network, folder / WEIGHTS, card={})
-            np.savez(folder / SCANS, *scans)
-            request = {
-                "config": config.to_dict(),
-                "motions": [[m.source, m.target, np.asarray(m.T_target_source).tolist()] for m in motions],
-                "device": str(device),
-                "num_threads": self._num_threads,
-                "began": began,  # of the machine's clock, which the process shares
-            }
-            (folder / REQUEST).write_text(json.dumps(request))
-            outcome = self._follow(folder, progress)
-            if "error" in outcome:
-                raise FineTuneError(outcome["error"])
-            return FineTuneReport.from_dict(outcome["report"], load_network(folder / TUNED, device))
+            write_inputs(folder, network, scans, motions)
+            report = self.run_in(folder, str(device), config, progress, began)
+            return replace(report, network=load_network(folder / TUNED, device))
+
+    def run_in(
+        self,
+        folder: Path,
+        device: str,
+        config: FineTuneConfig,
+        progress: Callable[[FineTuneProgress], None] | None = None,
+        began: float | None = None,
+    ) -> FineTuneReport:
+        """As `run`, with the inputs of `write_inputs` in a folder; the weights are then in its file TUNED.
+
+        The report is without the network. began: time.monotonic() from which the time counts. Needs no PyTorch.
+        """
+        request = {
+            "config": config.to_dict(),
+            "device": device,
+            "num_threads": self._num_threads,
+            "began": time.monotonic() if began is None else began,  # of the machine's clock, which the process shares
+        }
+        (folder / REQUEST).write_text(json.dumps(request))
+        outcome = self._follow(folder, progress)
+        if "error" in outcome:
+            raise FineTuneError(outcome["error"])
+        return FineTuneReport.from_dict(outcome["report"], network=None)
 
     def _follow(self, folder: Path, progress: Callable[[FineTuneProgress], None] | None) -> dict:
         """Start the process, pass its progress on, and return its last line."""

@@ -24,21 +24,18 @@ def main(answers: TextIO) -> None:
 
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
-    import numpy as np
     import torch
 
     from prnet_core.model import load_network, save_network
 
     from .config import FineTuneConfig
-    from .fine_tune import fine_tune
-    from .process import REQUEST, SCANS, TUNED, WEIGHTS
-    from .scan_examples import FineTuneError, ScanMotion
+    from .inputs import REQUEST, TUNED, WEIGHTS, read_inputs
+    from .progress import FineTuneError
+    from .run import fine_tune
 
     request = json.loads((folder / REQUEST).read_text())
     torch.set_num_threads(request["num_threads"])
-    with np.load(folder / SCANS) as scans:
-        scans = [scans[f"arr_{index}"] for index in range(len(scans.files))]
-    motions = [ScanMotion(source, target, np.array(T)) for source, target, T in request["motions"]]
+    scans, motions = read_inputs(folder)
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(

@@ -43,6 +43,9 @@ class RecentScans:
         self._min_difference = min_difference
         self._trajectory = 0
 
+    def __len__(self) -> int:
+        return len(self._scans)
+
     def add(self, points: np.ndarray, T_odom_sensor: np.ndarray | None, stamp: float) -> bool:
         """Keep a scan (N, 3) if it is finite somewhere and unlike the others; True when it was kept."""
         points = np.asarray(points, dtype=np.float64)

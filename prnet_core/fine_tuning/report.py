@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-
-from prnet_core.model import PRNet
+from typing import TYPE_CHECKING
 
 from .config import FineTuneConfig
-from .held_out import Score
+from .progress import Score
+
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
 
 
 @dataclass(frozen=True)
 class FineTuneReport:
-    """network: the tuned copy, or a copy of the given one where nothing better was found; in evaluation mode.
+    """network: the tuned copy, or a copy of the given one where nothing better was found; in evaluation mode;
+        None where a report was read without it.
 
     kept: 'tuned' or 'original', and `reason` says why in words.
     before, after: held-out scores of the given network and of the best tuned weights.
@@ -20,7 +23,7 @@ class FineTuneReport:
     skipped_steps: left out because the loss or the gradient was not finite.
     """
 
-    network: PRNet
+    network: PRNet | None
     kept: str
     reason: str
     before: Score
@@ -47,7 +50,7 @@ class FineTuneReport:
         return {**values, "before": asdict(self.before), "after": asdict(self.after), "config": self.config.to_dict()}
 
     @classmethod
-    def from_dict(cls, values: dict, network: PRNet) -> FineTuneReport:
+    def from_dict(cls, values: dict, network: PRNet | None) -> FineTuneReport:
         """Inverse of `to_dict`."""
         parts = {"before": Score(**values["before"]), "after": Score(**values["after"])}
         pairs = {name: [tuple(pair) for pair in values[name]] for name in ("loss_curve", "judgements")}

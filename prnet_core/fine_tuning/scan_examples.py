@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from prnet_core.simulation.views import View
 from prnet_core.simulation.visibility import visible_points
 
 from .config import FineTuneConfig
+from .progress import FineTuneError, ScanMotion
 
 MAX_POINTS = 16_384
 """More points of a scan than this are not needed to draw pairs from."""
@@ -23,19 +23,6 @@ MIN_POINTS = 100
 ATTEMPTS = 20
 IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
 """Of the cameras that hide points, in units of the radius that holds 90 % of the scan: how far they see, and stand."""
-
-
-class FineTuneError(ValueError):
-    """Scans that cannot be tuned on, and why."""
-
-
-@dataclass(frozen=True)
-class ScanMotion:
-    """The motion T_target_source (4, 4) between scans number `source` and `target`, in the scans' unit."""
-
-    source: int
-    target: int
-    T_target_source: np.ndarray
 
 
 class ScanExamples:

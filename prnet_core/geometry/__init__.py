@@ -1,7 +1,6 @@
-"""Rigid motions: composition, inverse, angles, Procrustes.
+"""Rigid transforms: composition, inverse, angles, Procrustes, robust estimation from matches.
 
-`se3` is numpy; the names below are torch, and are imported when they are first used: who needs `se3` alone does
-not wait for torch.
+`se3` is numpy. The names below are torch and are imported at first use, so that `se3` alone does not import torch.
 """
 
 from importlib import import_module
@@ -11,9 +10,8 @@ _MODULES = {
     "geodesic_angle": "transforms",
     "invert": "transforms",
     "make_transform": "transforms",
-    "procrustes": "rigid_fit",
-    "robust_procrustes": "robust_fit",
-    "to_euler": "transforms",
+    "procrustes": "kabsch",
+    "robust_procrustes": "robust",
     "transform_points": "transforms",
 }
 

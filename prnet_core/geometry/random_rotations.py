@@ -1,4 +1,4 @@
-"""Random rotations as (3, 3) matrices, numpy, for the scan-like pairs."""
+"""Random rotations as (3, 3) matrices (numpy)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from scipy.spatial.transform import Rotation
 
 def any_rotation(rng: np.random.Generator) -> np.ndarray:
     """Uniform over SO(3)."""
-    quaternion = rng.normal(size=4)
-    return Rotation.from_quat(quaternion / np.linalg.norm(quaternion)).as_matrix()
+    return Rotation.random(None, rng).as_matrix()
 
 
 def about_vertical(rng: np.random.Generator, max_vertical: float, max_other: float) -> np.ndarray:
-    """Turn about z by up to +-max_vertical, then about a random level axis by up to max_other (radians)."""
+    """Rotation about z by up to +-max_vertical, then about a random horizontal axis by up to max_other (radians)."""
     heading = rng.uniform(0.0, 2 * np.pi)
     tilt = rng.uniform(0.0, max_other) * np.array([np.cos(heading), np.sin(heading), 0.0])
-    return (
-        Rotation.from_rotvec(tilt) * Rotation.from_rotvec([0, 0, rng.uniform(-max_vertical, max_vertical)])
-    ).as_matrix()
+    yaw = Rotation.from_rotvec([0, 0, rng.uniform(-max_vertical, max_vertical)])
+    return (Rotation.from_rotvec(tilt) * yaw).as_matrix()
 
 
 def about_any_axis(rng: np.random.Generator, max_angle: float) -> np.ndarray:

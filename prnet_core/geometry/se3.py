@@ -1,6 +1,7 @@
-"""Rigid motions as 4x4 float64 arrays (numpy). `T_a_b` takes points of frame b into frame a."""
+"""Rigid transforms as 4x4 float64 arrays (numpy). `T_a_b` maps points of frame b into frame a."""
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 
 def make_transform(rotation: np.ndarray, translation: np.ndarray) -> np.ndarray:
@@ -18,7 +19,7 @@ def invert(transform: np.ndarray) -> np.ndarray:
 
 
 def apply(transform: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points (N, 3) of the source frame in the target frame: R p + t."""
+    """Points (N, 3) of frame b in frame a: R p + t."""
     return points @ transform[:3, :3].T + transform[:3, 3]
 
 
@@ -29,11 +30,16 @@ def skew(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_angle(rotation: np.ndarray) -> float:
-    """Angle of a 3x3 rotation in radians, in [0, pi]; exact near 0 and pi (atan2 form)."""
-    axis_sin = 0.5 * np.linalg.norm(
-        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
-    )
-    return float(np.arctan2(axis_sin, 0.5 * (np.trace(rotation) - 1.0)))
+    """Angle of a 3x3 rotation in radians, in [0, pi]."""
+    return float(Rotation.from_matrix(rotation).magnitude())
+
+
+def transform_distance(first: np.ndarray, second: np.ndarray, extent: float) -> float:
+    """Upper bound of the distance between the images of a point under two transforms (4, 4), for points within `extent`
+    of the origin."""
+    difference = invert(first) @ second
+    rotated = extent * 2.0 * np.sin(rotation_angle(difference[:3, :3]) / 2.0)
+    return float(np.linalg.norm(difference[:3, 3]) + rotated)
 
 
 def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
@@ -43,7 +49,7 @@ def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
 
 
 def _left_jacobian(omega: np.ndarray) -> np.ndarray:
-    """V of exp: translation = V(omega) v."""
+    """V of the exponential map: translation = V(omega) v."""
     angle = np.linalg.norm(omega)
     k = skew(omega)
     if angle < 1e-5:
@@ -52,33 +58,17 @@ def _left_jacobian(omega: np.ndarray) -> np.ndarray:
 
 
 def rotation_exp(omega: np.ndarray) -> np.ndarray:
-    """Rotation vector (3,) in radians to a 3x3 rotation (Rodrigues)."""
-    angle = np.linalg.norm(omega)
-    k = skew(omega)
-    if angle < 1e-8:
-        return np.eye(3) + k + 0.5 * k @ k
-    return np.eye(3) + np.sin(angle) / angle * k + (1.0 - np.cos(angle)) / angle**2 * (k @ k)
+    """Rotation vector (3,) in radians to a 3x3 rotation."""
+    return Rotation.from_rotvec(omega).as_matrix()
 
 
 def rotation_log(rotation: np.ndarray) -> np.ndarray:
     """Rotation vector (3,) in radians of a 3x3 rotation; angle in [0, pi]."""
-    angle = rotation_angle(rotation)
-    axis_sin = 0.5 * np.array(
-        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
-    )
-    if angle < 1e-8:
-        return axis_sin
-    if np.pi - angle > 1e-4:
-        return axis_sin * (angle / np.sin(angle))
-    symmetric = 0.5 * (rotation + rotation.T)
-    outer = (symmetric - np.cos(angle) * np.eye(3)) / (1.0 - np.cos(angle))
-    axis = outer[:, np.argmax(np.diag(outer))]
-    axis = axis / np.linalg.norm(axis)
-    return angle * (axis if axis @ axis_sin >= 0.0 else -axis)
+    return Rotation.from_matrix(rotation).as_rotvec()
 
 
 def exp(twist: np.ndarray) -> np.ndarray:
-    """Twist (6,) = (v, omega) to a rigid 4x4 matrix: the motion of one unit of time."""
+    """Rigid 4x4 matrix of a twist (6,) = (v, omega): the motion in one unit of time."""
     return make_transform(rotation_exp(twist[3:]), _left_jacobian(twist[3:]) @ twist[:3])
 
 
@@ -89,7 +79,7 @@ def log(transform: np.ndarray) -> np.ndarray:
 
 
 def adjoint(transform: np.ndarray) -> np.ndarray:
-    """6x6 adjoint for twists (v, omega): a twist in frame b seen in frame a, for T_a_b."""
+    """6x6 adjoint for twists (v, omega): maps a twist expressed in frame b to frame a, for T_a_b."""
     rotation, translation = transform[:3, :3], transform[:3, 3]
     result = np.zeros((6, 6))
     result[:3, :3] = rotation

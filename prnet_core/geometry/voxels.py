@@ -1,17 +1,17 @@
-"""Voxel grids: the voxel size that leaves a wanted number of points, and the centroid of each occupied voxel."""
+"""Voxel grids: the voxel size for a given number of points, and the centroid of each occupied voxel."""
 
 from __future__ import annotations
 
 import numpy as np
 
 MAX_SEARCH_POINTS = 8192
-"""More points than this do not change the voxel size found."""
+"""A larger subset does not change the voxel size."""
 
 
 def pair_voxel_size(
     source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator
 ) -> float:
-    """Edge of the voxels of which the sparser of the two clouds fills about `num_voxels`."""
+    """Voxel size at which the sparser of the two clouds occupies about `num_voxels` voxels."""
     clouds = [
         cloud
         if len(cloud) <= MAX_SEARCH_POINTS
@@ -39,7 +39,7 @@ def voxel_centroids(points: np.ndarray, voxel: float) -> np.ndarray:
 
 
 def _shifted_columns(points: np.ndarray) -> np.ndarray:
-    """(N, 3) -> (3, N) contiguous, each row from zero: minima over short rows of (N, 3) are slow."""
+    """(N, 3) -> (3, N) contiguous, the minimum of each row shifted to zero. (Minima over rows of (N, 3) are slow.)"""
     columns = np.ascontiguousarray(points.T)
     return columns - columns.min(axis=1, keepdims=True)
 

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Literal, get_args, get_origin, get_type_hints
 
 Temperature = Literal["predicted", "fixed", "annealed", "learned"]
-KeypointRule = Literal["norm", "random", "centrality"]
-Matching = Literal["rowwise", "sinkhorn"]
+KeypointRule = Literal["norm", "random", "centrality", "all"]
+Matching = Literal["rowwise", "sinkhorn", "dual"]
 LossForm = Literal["exact", "printed"]
 
 
@@ -16,6 +16,13 @@ class PRNetConfig:
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
     num_neighbours: int = 20
     embedding: int = 512
+    features: Literal["coordinates", "surface"] = "coordinates"
+    """What the local features read: coordinates (the paper), or normals and patches, which do not change when the
+    cloud is rotated (ours)."""
+    transformer: Literal["paper", "geometric", "none"] = "paper"
+    """The paper's, ours whose self-attention knows distances, or none: each cloud's features by themselves."""
+    transformer_blocks: int = 1
+    """Of the geometric transformer."""
     num_heads: int = 4
     feed_forward: int = 1024
     temperature_channels: tuple[int, ...] = (128, 128, 128)
@@ -34,6 +41,10 @@ class PRNetConfig:
     global_feature_weight: float = 0.1
     loss_form: LossForm = "exact"
     """"printed": the paper's formulas to the letter; "exact": ours, zero at the correct transform (model/losses.py)."""
+    motion_weight: float = 1.0
+    """Weight of the paper's terms; 0 leaves the matching term alone and saves the Procrustes of the training."""
+    dustbin_weight: float = 0.3
+    """Of points without a match, in the loss of the matching "dual"."""
     matching_weight: float = 0.0
     """Weight of our cross entropy of the matching matrix; 0 is the paper's loss."""
 
@@ -41,6 +52,10 @@ class PRNetConfig:
         check_choices(self)
         if self.embedding % self.num_heads:
             raise ValueError(f"embedding {self.embedding} is not a multiple of num_heads {self.num_heads}")
+        if (self.matching == "dual") != (self.keypoints == "all"):
+            raise ValueError('matching "dual" matches all points: it goes with keypoints "all", and they with it')
+        if self.transformer == "geometric" and self.features != "surface":
+            raise ValueError('the geometric transformer needs the features "surface": lengths in point spacings')
         for name in ("num_neighbours", "num_keypoints", "num_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -54,6 +69,25 @@ class PRNetConfig:
     def small(cls) -> "PRNetConfig":
         """Half as wide, for robots without a GPU; trained with the matching term."""
         return cls(embedding=256, feed_forward=512, matching_weight=1.0, robust_procrustes=True)
+
+    @classmethod
+    def invariant(cls) -> "PRNetConfig":
+        """Rotation-invariant inputs, matched in both directions, one pass: for scans in any orientation (ours)."""
+        return cls(
+            edge_conv_channels=(64, 128, 256),
+            features="surface",
+            transformer="geometric",
+            transformer_blocks=2,
+            embedding=192,
+            feed_forward=384,
+            keypoints="all",
+            temperature="learned",
+            matching="dual",
+            robust_procrustes=True,
+            num_passes=1,
+            motion_weight=0.0,
+            matching_weight=1.0,
+        )
 
     def to_dict(self) -> dict:
         """Plain values, for a file's metadata."""

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..geometry import invert
 from .config import LossForm, PRNetConfig
+from .dual_softmax import dual_softmax_loss, true_columns
 from .prnet import PRNetOutput, RegistrationPass
 from .processes import num_processes, sum_over_processes
 
@@ -87,19 +88,32 @@ def _sum_over_passes(
     terms = {name: T_target_source.new_zeros(()) for name in ("total", "motion", "cycle", "global_feature", "matching")}
     T_left = T_target_source
     for index, step in enumerate(output.passes):
-        motion = motion_loss(step.T_step, T_left)
-        if config.loss_form == "exact":
-            motion = 0.5 * (motion + motion_loss(step.T_step_backward, invert(T_left)))
-        cycle = cycle_loss(step.T_step, step.T_step_backward, config.loss_form)
-        global_feature = global_feature_loss(step.mean_source, step.mean_target, config.loss_form)
-        total = motion + config.cycle_weight * cycle + config.global_feature_weight * global_feature
-        if config.matching_weight and matches is not None:
-            matching = matching_loss(step, matches)
+        total = T_left.new_zeros(())
+        if config.motion_weight:
+            motion, cycle, global_feature = _paper_terms(step, T_left, config)
+            total = motion + config.cycle_weight * cycle + config.global_feature_weight * global_feature
+            total = config.motion_weight * total
+            terms["motion"] = terms["motion"] + motion
+            terms["cycle"] = terms["cycle"] + cycle
+            terms["global_feature"] = terms["global_feature"] + global_feature
+        if config.matching_weight and (matches is not None or step.dual_log_probabilities):
+            if step.dual_log_probabilities:
+                labels = true_columns(step.source, output.target, T_left)
+                matching = dual_softmax_loss(*step.dual_log_probabilities, *labels, config.dustbin_weight)
+            else:
+                matching = matching_loss(step, matches)
             total = total + config.matching_weight * matching
             terms["matching"] = terms["matching"] + matching
         terms["total"] = terms["total"] + config.discount**index * total
-        terms["motion"] = terms["motion"] + motion
-        terms["cycle"] = terms["cycle"] + cycle
-        terms["global_feature"] = terms["global_feature"] + global_feature
         T_left = local_ground_truth(T_left, step.T_step.detach())
     return terms
+
+
+def _paper_terms(step: RegistrationPass, T_left: Tensor, config: PRNetConfig) -> tuple[Tensor, Tensor, Tensor]:
+    """Motion, cycle and global feature loss of a pass; without a backward transform there is no cycle."""
+    motion, cycle = motion_loss(step.T_step, T_left), T_left.new_zeros(())
+    if step.T_step_backward is not None:
+        if config.loss_form == "exact":
+            motion = 0.5 * (motion + motion_loss(step.T_step_backward, invert(T_left)))
+        cycle = cycle_loss(step.T_step, step.T_step_backward, config.loss_form)
+    return motion, cycle, global_feature_loss(step.mean_source, step.mean_target, config.loss_form)

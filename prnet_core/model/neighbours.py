@@ -1,4 +1,4 @@
-"""Nearest neighbours in feature space, and the maximum over them, without a (B, N, k, C) tensor."""
+"""Nearest neighbours, and the maximum over them, on a CPU without a (B, N, k, C) tensor."""
 
 import torch
 from torch import Tensor
@@ -70,6 +70,36 @@ class _NeighbourMax(torch.autograd.Function):
         return torch.zeros_like(grad).scatter_add_(0, winning_rows, grad), None
 
 
+class _StackedMax(torch.autograd.Function):
+    """As `amax` over the first dimension, whose own backward pass takes many times as long on a CPU."""
+
+    @staticmethod
+    def forward(ctx, values: Tensor) -> Tensor:
+        best = values[0].clone()
+        winner = torch.zeros(best.shape, dtype=torch.uint8, device=best.device)
+        better = torch.empty_like(winner)
+        for step in range(1, values.shape[0]):
+            torch.gt(values[step], best, out=better.view(torch.bool))
+            torch.maximum(winner, better.mul_(step), out=winner)
+            torch.maximum(best, values[step], out=best)
+        ctx.save_for_backward(winner)
+        ctx.count = values.shape[0]
+        return best
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> Tensor:
+        (winner,) = ctx.saved_tensors
+        result = grad.new_zeros((ctx.count, *grad.shape))
+        return result.scatter_(0, winner.long().unsqueeze(0), grad.unsqueeze(0))
+
+
+def stacked_max(values: Tensor) -> Tensor:
+    """(K, ..., C) -> (..., C), the maximum over the first dimension; K at most 255."""
+    if torch.is_grad_enabled() and values.requires_grad and values.device.type == "cpu":
+        return _StackedMax.apply(values.float())
+    return values.amax(dim=0)
+
+
 def _walk(values: Tensor, rows: Tensor) -> Tensor:
     best = values.index_select(0, rows[0])
     candidate = torch.empty_like(best)
@@ -89,6 +119,8 @@ def neighbour_max(values: Tensor, neighbours: Tensor) -> Tensor:
     rows = (neighbours + offsets).flatten(0, 1).T.contiguous()
     flat = values.reshape(-1, channels)
     if torch.is_grad_enabled() and values.requires_grad:
+        if flat.device.type == "cpu":
+            flat = flat.float()  # comparing bfloat16 takes a CPU twice as long
         best = _NeighbourMax.apply(flat, rows)
     else:
         best = _walk(flat, rows)

@@ -9,9 +9,14 @@ from ..geometry import make_transform, procrustes, robust_procrustes, transform_
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
+from .dual_softmax import DualSoftmax, joint_log_probability
+from .geometric_transformer import GeometricTransformer
+from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
 from .out_of_memory import on_cpu_when_out_of_memory
 from .precision import at_least_float32, bfloat16_is_fast
+from .surface_cloud import SurfaceCloud
+from .surface_inputs import surface_clouds
 from .transformer import Transformer
 from .value_head import make_value_head
 
@@ -35,8 +40,10 @@ class RegistrationPass:
     mean_source: Tensor
     mean_target: Tensor
     """Global features (B, C)."""
-    temperature: Tensor
-    """lambda (B,)."""
+    temperature: Tensor | None
+    """lambda (B,); None with the matching "dual"."""
+    dual_log_probabilities: tuple[Tensor, Tensor] | None = None
+    """By row (B, N, M + 1) and by column (B, M, N + 1), of the matching "dual" (`DualSoftmax`)."""
 
 
 @dataclass
@@ -45,25 +52,35 @@ class PRNetOutput:
 
     T_target_source: Tensor
     passes: list[RegistrationPass]
+    target: Tensor
+    """Y (B, M, 3)."""
 
 
 class PRNet(nn.Module):
     """Registers a partial source to a partial target in P passes.
 
     Clouds are expected centred and scaled together to about the unit sphere; `prnet_core.registration`
-    does that for scans in metres.
+    does that for scans in metres. With the features "surface" they are `SurfaceCloud`s.
     """
 
     def __init__(self, config: PRNetConfig) -> None:
         super().__init__()
         self.config = config
-        self.dgcnn = DGCNN(config)
-        self.transformer = Transformer(config)
-        self.value_head = make_value_head(config)
-        self.action_head = ActionHead(config.matching)
+        self.dgcnn = InvariantDGCNN(config) if config.features == "surface" else DGCNN(config)
+        if config.transformer != "none":
+            self.transformer = (GeometricTransformer if config.transformer == "geometric" else Transformer)(config)
+        if config.matching == "dual":
+            self.dual_softmax = DualSoftmax()
+        else:
+            self.value_head = make_value_head(config)
+            self.action_head = ActionHead(config.matching)
 
     def forward(
-        self, source: Tensor, target: Tensor, num_passes: int | None = None, generator: torch.Generator | None = None
+        self,
+        source: Tensor | SurfaceCloud,
+        target: Tensor | SurfaceCloud,
+        num_passes: int | None = None,
+        generator: torch.Generator | None = None,
     ) -> PRNetOutput:
         """source X (B, N, 3), target Y (B, M, 3), finite; N and M may differ.
 
@@ -71,29 +88,65 @@ class PRNet(nn.Module):
         the most probable ones and only X -> Y is. Raises ValueError on a wrong shape or a point that is not
         finite.
         """
-        check_clouds(source, target)
-        T_target_source = torch.eye(4, device=source.device, dtype=source.dtype).expand(source.shape[0], 4, 4)
+        surface = isinstance(source, SurfaceCloud)
+        source_points, target_points = (source.points, target.points) if surface else (source, target)
+        check_clouds(source_points, target_points)
+        T_target_source = torch.eye(4, device=source_points.device, dtype=source_points.dtype)
+        T_target_source = T_target_source.expand(source_points.shape[0], 4, 4)
         target_local = self.dgcnn(target)
-        target_memory = self.transformer.encoder(target_local)
+        target_memory = self.transformer.encoder(target_local) if self.config.transformer == "paper" else None
         passes = []
         for _ in range(num_passes or self.config.num_passes):
-            with torch.autocast(source.device.type, enabled=False):  # points and poses keep their precision
-                moved = transform_points(T_target_source, source)
-            step = self._register_once(moved, target, target_local, target_memory, generator)
+            with torch.autocast(source_points.device.type, enabled=False):  # points and poses keep their precision
+                moved = transform_points(T_target_source, source_points)
+            features = self._features(
+                source.with_points(moved) if surface else moved, moved, target_points, target_local, target_memory
+            )
+            if self.config.matching == "dual":
+                step = self._match_dual(moved, target_points, *features)
+            else:
+                step = self._match_keypoints(moved, target_points, *features, generator)
             passes.append(step)
-            with torch.autocast(source.device.type, enabled=False):
+            with torch.autocast(source_points.device.type, enabled=False):
                 T_target_source = step.T_step @ T_target_source
             if self.training:
                 T_target_source = T_target_source.detach()
-        return PRNetOutput(T_target_source, passes)
+        return PRNetOutput(T_target_source, passes, target_points)
 
-    def _register_once(
-        self, source: Tensor, target: Tensor, target_local: Tensor, target_memory: Tensor, generator
+    def _features(self, source, source_points, target_points, target_local, target_memory) -> tuple[Tensor, Tensor]:
+        """Phi_X (B, N, C), Phi_Y (B, M, C)."""
+        source_local = self.dgcnn(source)
+        if self.config.transformer == "none":
+            return source_local, target_local
+        if self.config.transformer == "geometric":
+            residuals = self.transformer(source_local, target_local, source_points, target_points)
+        else:
+            residuals = (
+                self.transformer(source_local, target_memory),
+                self.transformer(target_local, self.transformer.encoder(source_local)),
+            )
+        return source_local + residuals[0], target_local + residuals[1]
+
+    def _match_dual(self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor):
+        """All points are matched; the transform is the robust one of each row's best match."""
+        by_row, by_column = self.dual_softmax(source_features, target_features)
+        joint = joint_log_probability(by_row, by_column)
+        batch, rows, columns = joint.shape
+        if self.training and not self.config.motion_weight:
+            T_step = torch.eye(4, device=source.device).expand(batch, 4, 4)
+        else:
+            confidence, best = joint.max(dim=-1)
+            T_step = self._fit(source, take(target, best), confidence.exp(), target)
+        mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
+        every = [torch.arange(count, device=source.device).expand(batch, -1) for count in (rows, columns)]
+        return RegistrationPass(
+            source, T_step, None, *every, joint, None, mean_source, mean_target, None, (by_row, by_column)
+        )
+
+    def _match_keypoints(
+        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, generator
     ) -> RegistrationPass:
         config = self.config
-        source_local = self.dgcnn(source)
-        source_features = source_local + self.transformer(source_local, target_memory)
-        target_features = target_local + self.transformer(target_local, self.transformer.encoder(source_local))
         mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
         temperature = self.value_head(mean_source, mean_target)
 
@@ -115,37 +168,56 @@ class PRNet(nn.Module):
     def _match(self, x: Tensor, y: Tensor, scores: Tensor, temperature: Tensor, generator) -> tuple[Tensor, Tensor]:
         with torch.autocast(x.device.type, enabled=False):
             matching, log_matching = self.action_head(scores, temperature, self.training, generator)
-            matched = matching @ y
+            return self._fit(x, matching @ y, log_matching.amax(dim=-1).exp(), y), log_matching
+
+    def _fit(self, source: Tensor, matched: Tensor, confidence: Tensor, target: Tensor) -> Tensor:
+        with torch.autocast(source.device.type, enabled=False):
             if self.training or not self.config.robust_procrustes:
-                return procrustes(x, matched), log_matching
-            confidence = log_matching.amax(dim=-1).exp()
-            return robust_procrustes(x, matched, confidence, target_cloud=y), log_matching
+                return procrustes(source, matched)
+            return robust_procrustes(source, matched, confidence, target_cloud=target)
 
     @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(
-        self, source: Tensor, target: Tensor, num_passes: int | None = None, bfloat16: bool | None = None
+        self,
+        source: Tensor | SurfaceCloud,
+        target: Tensor | SurfaceCloud,
+        num_passes: int | None = None,
+        bfloat16: bool | None = None,
     ) -> Tensor:
         """T_target_source (B, 4, 4), deterministic, without gradient, the weights left as they are.
 
-        The clouds may lie anywhere: each is centred first, in its own dtype, which is also the result's (at
-        least float32). bfloat16: compute features in it; None does where the device has it in hardware.
+        Clouds (B, N, 3) may lie anywhere: each is centred first, in its own dtype, which is also the result's (at
+        least float32); with the features "surface" their normals and patches are computed from themselves
+        (`surface_clouds`). bfloat16: compute features in it; None does where the device has it in hardware.
         """
-        check_shapes(source, target)  # the forward pass checks that all points are finite
+        if isinstance(source, SurfaceCloud):
+            return self._register(source, target, num_passes, bfloat16)
+        is_surface = self.config.features == "surface"
+        (check_clouds if is_surface else check_shapes)(source, target)  # the forward pass looks for points not finite
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
+        source, target = source - source_centre, target - target_centre
+        scale = None
+        if is_surface:
+            source, target, scale = surface_clouds(source, target)
+        T = self._register(source.float(), target.float(), num_passes, bfloat16)
+        rotation, translation = T[:, :3, :3].to(dtype), T[:, :3, 3].to(dtype)
+        if scale is not None:
+            translation = translation * scale.to(dtype).unsqueeze(-1)
+        moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
+        return make_transform(rotation, translation + target_centre.squeeze(1) - moved_centre)
+
+    def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         was_training = self.training
         self.eval()
-        device = source.device
+        device = next(self.parameters()).device
         use_bfloat16 = bfloat16_is_fast(device) if bfloat16 is None else bfloat16
         try:
             with torch.autocast(device.type, torch.bfloat16, use_bfloat16):
-                T = self((source - source_centre).float(), (target - target_centre).float(), num_passes).T_target_source
+                return self(source, target, num_passes).T_target_source
         finally:
             self.train(was_training)
-        rotation = T[:, :3, :3].to(dtype)
-        moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
-        return make_transform(rotation, T[:, :3, 3] + target_centre.squeeze(1) - moved_centre)
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:

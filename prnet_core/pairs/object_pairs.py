@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import roma
 import torch
 from torch import Tensor
 
@@ -64,7 +65,7 @@ def object_pair_batch(
     target_rows = torch.where(twice, order[:, -count:], permuted)
     clouds = shapes[chosen] * uniform(batch, 1, 3, low=config.stretch[0], high=config.stretch[1])
     if config.turn_shape:
-        clouds = clouds @ random_rotations(batch, generator, device)
+        clouds = clouds @ roma.random_rotmat(batch, device=device, generator=generator)
     source, target = (_rows(clouds, rows) for rows in (source_rows, target_rows))
 
     size = uniform(batch, 1) if config.drawn_misalignment else 1.0
@@ -108,21 +109,6 @@ def normalise_batch(pairs: PairBatch) -> PairBatch:
     T_target_source = make_transform(pairs.T_target_source[:, :3, :3], scale[:, None] * moved_centre[:, 0])
     scale = scale.view(-1, 1, 1)
     return PairBatch(scale * source, scale * target, T_target_source, pairs.matches)
-
-
-def random_rotations(count: int, generator: torch.Generator, device: torch.device) -> Tensor:
-    """(count, 3, 3), uniform over SO(3), from normalised Gaussian quaternions."""
-    w, x, y, z = torch.nn.functional.normalize(
-        torch.randn(count, 4, device=device, generator=generator), dim=1
-    ).unbind(1)
-    return torch.stack(
-        [
-            1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-            2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-            2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
-        ],
-        dim=1,
-    ).view(count, 3, 3)  # fmt: skip
 
 
 def random_directions(count: int, generator: torch.Generator, device: torch.device) -> Tensor:

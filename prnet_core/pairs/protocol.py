@@ -1,4 +1,4 @@
-"""Test pairs as the paper makes them, seeded by their index so that every method sees the same pairs.
+"""Test pairs of the paper's protocol, seeded by their index so that every method gets the same pairs.
 
 1. X = the shape's first 1024 points, Y = R X + t the same points, R = Rx Ry Rz with angles uniform in
    [0, 45] degrees, t uniform in [-0.5, 0.5]^3.
@@ -21,14 +21,14 @@ VIEWPOINT_DISTANCE = 500.0
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a test pair is made of one shape. Lengths in units of the unit sphere.
+    """How a test pair is made from one shape. Lengths in units of the unit sphere.
 
-    num_points          points of the shape that are used
-    num_kept            points left by the crop; num_points crops nothing
-    noise               standard deviation; clipped at five times as much
+    num_points          number of points used of the shape
+    num_kept            number of points left by the crop; num_points: no crop
+    noise               standard deviation; clipped at five standard deviations
     max_angle_deg       each Euler angle is uniform in [0, max_angle_deg]
     max_translation     each coordinate of t is uniform in [-max_translation, max_translation]
-    independent_views   X and Y are cropped from viewpoints of their own, each uniform over all directions
+    independent_views   X and Y are cropped from independent viewpoints, each uniform over all directions
     twice_sampled       X and Y are different surface points of the shape, num_points each
     """
 
@@ -56,7 +56,7 @@ PROTOCOLS = {
 def protocol_pair(
     points: np.ndarray, index: int, protocol: Protocol | str = "objects"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The test pair number `index`, made of `points` (P, 3), P >= num_points (twice that when twice sampled).
+    """The test pair number `index`, made from `points` (P, 3), P >= num_points (twice that when twice sampled).
 
     Returns source X (num_kept, 3) float32, target Y (num_kept, 3) float32 and T_target_source (4, 4) float64.
     Raises KeyError for an unknown protocol's name, ValueError for too few points.

@@ -28,8 +28,9 @@ class AlignmentQuality:
     agreement: geometric mean of both clouds' shares of points that lie on a surface of the other within its noise.
     free_space: of the source's points against the target's rays, and of the target's against the source's; those known.
     centroid: (3,) of the inliers in the target's centred frame; radius: their rms distance from it.
-    information: (6, 6) mean of J^T J, J = (n, (p - centroid) / radius x n), over the inliers: how much each
-        direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1.
+    information: (6, 6) mean of J^T J', J = (n, (p - centroid) / radius x n), over the inliers: how much each
+        direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1. J has the normals
+        of the target, J' those of the source: the noise of the normals, which constrains nothing, cancels.
     """
 
     inlier_ratio: float
@@ -85,11 +86,12 @@ def measure_alignment(
         measure_free_space(target, source, inverse, back_distance),
     )
 
-    normals = target.normals[index]
-    cosines = np.abs(np.sum((source.normals @ transform[:3, :3].T) * normals, axis=1))
-    inliers = (distance < config.inlier_distance_voxels) & (cosines > MIN_NORMAL_COSINE)
+    normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
+    cosines = np.sum(own_normals * normals, axis=1)
+    own_normals *= np.sign(cosines)[:, None]
+    inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
     plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
-    centroid, radius, information = information_of(moved[inliers], normals[inliers])
+    centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
@@ -121,15 +123,21 @@ def _agreement(
     return float(((plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)).mean())
 
 
-def information_of(points: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-    """Centroid (3,), radius and information (6, 6) of `AlignmentQuality` for points (N, 3) with normals (N, 3)."""
+def information_of(
+    points: np.ndarray, normals: np.ndarray, own_normals: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Centroid (3,), radius and information (6, 6) of `AlignmentQuality`.
+
+    Points (N, 3) with the normals (N, 3) of both clouds there, of like sign.
+    """
     if len(points) == 0:
         return np.zeros(3), 1.0, np.zeros((6, 6))
     centroid = points.mean(axis=0)
     lever = points - centroid
     radius = max(float(np.sqrt(np.mean(np.sum(lever**2, axis=1)))), 1e-9)
-    jacobian = np.hstack([normals, np.cross(lever / radius, normals)])
-    return centroid, radius, jacobian.T @ jacobian / len(points)
+    first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
+    information = first.T @ second / len(points)
+    return centroid, radius, 0.5 * (information + information.T)
 
 
 def count_close(

@@ -51,11 +51,24 @@ class RegistrationConfig:
     min_inliers: int = 50
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
+    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage
+    distinct_distance_voxels: float = (
+        4.0  # transforms that move the points further apart than this are different
+    )
+    rival_agreement: float = 0.97  # of the best transform's agreement, from which another one is as good
+    guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
+
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
+
+    max_violation_certain: float = 0.008  # below it, or above
+    min_agreement_certain: float = 0.8  # this, a transform near the guess is not compared with alternatives
+    max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
+    min_agreement_outstanding: float = 0.8
+    outstanding_agreement: float = 1.12  # times the agreement of every other transform
 
     min_confidence_accepted: float = (
         0.88  # sensor origin not known: docs/results/registration_verification.md
@@ -66,7 +79,7 @@ class RegistrationConfig:
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
-    min_information: float = 0.008  # eigenvalue below which a direction counts as free
+    min_information: float = 0.003  # eigenvalue below which a direction counts as free
     weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider
 
     def __post_init__(self) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import consistent_motions
 from prnet_core.registration.features import fpfh, mutual_matches, orient_outwards
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size
 
@@ -13,6 +12,8 @@ def feature_transforms(
     source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig
 ) -> list[np.ndarray]:
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
+    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
+
     voxel = max(choose_voxel_size(cloud.points, config.feature_points) for cloud in (source, target))
     points, features = [], []
     for prepared in (source, target):
@@ -27,4 +28,4 @@ def feature_transforms(
         features.append(fpfh(positions, normals, config.feature_radius * voxel, config.feature_neighbors))
         points.append(positions)
     i, j = mutual_matches(*features)
-    return consistent_motions(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)
+    return consistent_transforms(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)

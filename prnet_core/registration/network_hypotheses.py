@@ -9,6 +9,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
 from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.surface_hypotheses import surface_transforms
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -28,6 +29,8 @@ def network_transforms(
     rotations: (3, 3) of the source about its centre before the network sees it, undone in the output. All run in one
     batch. Outputs that are not finite are left out.
     """
+    if network.config.features == "surface":
+        return surface_transforms(network, source, target, num_points, seeds)
     import torch
 
     sources, targets, undo = [], [], []

@@ -9,6 +9,7 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.decision import decide
 from prnet_core.registration.preprocess import (
     PreparedCloud,
     check_origin,
@@ -17,10 +18,14 @@ from prnet_core.registration.preprocess import (
     prepare_cloud,
     usable_points,
 )
-from prnet_core.registration.result import REJECTED, RegistrationError, RegistrationResult
+from prnet_core.registration.result import (
+    REJECTED,
+    RegistrationError,
+    RegistrationResult,
+)
 from prnet_core.registration.search import Hypotheses, Search
 from prnet_core.registration.uncertainty import transform_covariance
-from prnet_core.registration.verify import confidence, verify
+from prnet_core.registration.verify import confidence
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -124,12 +129,13 @@ class Registration:
             to_voxels(np.eye(4), source, target),
             hypotheses,
         )
+        decision = decide(search, best, guess)
+        best, status = decision.best, decision.status
         quality = best.quality
-        status, reason = verify(quality, self.config)
         return RegistrationResult(
             T_target_source=from_voxels(best.transform, source, target),
             status=status,
-            reason=reason,
+            reason=decision.reason,
             inlier_ratio=quality.inlier_ratio,
             confidence=confidence(quality),
             residual=quality.residual * source.voxel_size,
@@ -140,6 +146,7 @@ class Registration:
             covariance=transform_covariance(quality, target, status, self.config),
             degeneracy=quality.degeneracy,
             hypothesis=best.hypothesis,
+            alternatives=[from_voxels(other.transform, source, target) for other in decision.alternatives],
             timings=search.timings,
         )
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
+from prnet_core.registration.alternatives import alternative_transforms
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.consistency import motion_distance
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
-from prnet_core.registration.verify import is_verified, score
+from prnet_core.registration.verify import is_verified, may_stand_out, score
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -27,7 +27,7 @@ Hypotheses = Literal["guess", "all"]
 Named = list[tuple[str, np.ndarray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A refined hypothesis: its name, transform (4, 4) in voxel units, and alignment quality."""
 
@@ -55,6 +55,7 @@ class Search:
     deadline: float = float("inf")
     timings: dict[str, float] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
+    outstanding: Candidate | None = None  # that agrees much better than all others
     ran_out_of_time: bool = False
 
     def best(
@@ -74,9 +75,21 @@ class Search:
                 self.candidates.append(candidate)
                 if best is None or candidate.score > best.score + self.config.better_score:
                     best = candidate
-            if best is not None and is_verified(best.quality, self.config):
+            if best is not None and (is_verified(best.quality, self.config) or self._stands_out(best)):
                 break
         return best
+
+    def _stands_out(self, best: Candidate) -> bool:
+        """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
+        if not may_stand_out(best.quality, self.config):
+            return False
+        if self.outstanding is not best:
+            limit = best.quality.agreement / self.config.outstanding_agreement
+            others = self._distinct(best, self.candidates) + self.alternatives(best)
+            if any(other.quality.agreement > limit for other in others):
+                return False
+            self.outstanding = best
+        return True
 
     def _stages(self, guess, identity, hypotheses: Hypotheses) -> Iterator[Callable[[], Named]]:
         """Makers of hypotheses, the cheapest first."""
@@ -112,24 +125,44 @@ class Search:
             )
         return [("network", item) for item in transforms]
 
+    def alternatives(self, best: Candidate) -> list[Candidate]:
+        """Refined rotations of a candidate that a symmetric place or object would hide, the best of them first."""
+        with self._timed("alternatives"):
+            transforms = alternative_transforms(self.source, self.target, best.transform)
+            named = [("alternative", transform) for transform in transforms]
+            refined = self._refine(named, self.config.refined_alternatives, until_verified=False)
+        return self._distinct(best, refined)
+
+    def _distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
+        """Those that take the source elsewhere than the best one."""
+        extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
+        return [
+            other
+            for other in others
+            if se3.transform_distance(other.transform, best.transform, extent) > self.config.distinct_distance_voxels
+        ]
+
     def refine(self, hypotheses: Named) -> list[Candidate]:
         """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.
 
         Ends at the first that is verified.
         """
-        config = self.config
         with self._timed("refine"):
-            coarse = [(name, self._align_coarse(hypothesis)) for name, hypothesis in hypotheses]
-            promising = self._promising(coarse, config.overlap_distance_voxels)[: config.refined_hypotheses]
-            fine = [
-                (name, self._align_fine(transform, config.fine_distance_voxels, config.fine_iterations))
-                for name, transform in promising
-            ]
-            candidates = []
-            for name, transform in self._promising(fine, config.inlier_distance_voxels):
-                candidates.append(self._finish(name, transform))
-                if is_verified(candidates[-1].quality, config):
-                    break
+            return self._refine(hypotheses, self.config.refined_hypotheses, until_verified=True)
+
+    def _refine(self, hypotheses: Named, count: int, until_verified: bool) -> list[Candidate]:
+        config = self.config
+        coarse = [(name, self._align_coarse(hypothesis)) for name, hypothesis in hypotheses]
+        promising = self._promising(coarse, config.overlap_distance_voxels)[:count]
+        fine = [
+            (name, self._align_fine(transform, config.fine_distance_voxels, config.fine_iterations))
+            for name, transform in promising
+        ]
+        candidates = []
+        for name, transform in self._promising(fine, config.inlier_distance_voxels):
+            candidates.append(self._finish(name, transform))
+            if until_verified and is_verified(candidates[-1].quality, config):
+                break
         return sorted(candidates, key=lambda candidate: -candidate.score)
 
     def _finish(self, name: str, transform: np.ndarray) -> Candidate:
@@ -149,7 +182,7 @@ class Search:
         )
         chosen: Named = []
         for name, transform in order:
-            if all(motion_distance(transform, other, extent) > distance for _, other in chosen):
+            if all(se3.transform_distance(transform, other, extent) > distance for _, other in chosen):
                 chosen.append((name, transform))
         return chosen
 

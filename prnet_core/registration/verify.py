@@ -33,6 +33,26 @@ def is_verified(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     return _by_free_space(quality, config) == ACCEPTED
 
 
+def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """True when an accepted transform near the guess needs no comparison with alternatives."""
+    if quality.violation is None:
+        return True
+    return (
+        quality.violation < config.max_violation_certain or quality.agreement > config.min_agreement_certain
+    )
+
+
+def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """True when moving things may be what contradicts the transform: `Search` then compares it with alternatives."""
+    return (
+        quality.violation is not None
+        and quality.num_inliers >= config.min_inliers
+        and quality.violation < config.max_violation_outstanding
+        and quality.agreement > config.min_agreement_outstanding
+        and free_direction(quality, config) is None
+    )
+
+
 def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
     violation, agreement = quality.violation, quality.agreement
     if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted:

@@ -1,4 +1,4 @@
-"""Folders that are shape sets: ShapeNetCore, and scans of one's own."""
+"""Folders as shape sets: ShapeNetCore, and folders of scan files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.shapes.modelnet import sample_mesh_file
+from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.shapes.meshes import sample_mesh_file
 from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set, to_unit_sphere
 
 SCAN_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".xyz", ".bin", ".las", ".pts", ".txt")
 
 
 def shapenet_files(folder: Path) -> list[Path]:
-    """One file a model under SYNSET/MODEL (an eight-digit synset number), in order.
+    """One file for each model under SYNSET/MODEL (an eight-digit synset number), sorted.
 
     ShapeNetCore.v2 has SYNSET/MODEL/models/model_normalized.obj, v1 SYNSET/MODEL/model.obj, and the point
     releases SYNSET/MODEL.npz, .npy or .txt, or SYNSET/points/MODEL.pts.
@@ -30,7 +31,7 @@ def shapenet_files(folder: Path) -> list[Path]:
 
 
 def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
-    """Meshes are sampled from the surface; point files are downsampled, or filled by repetition, to `num_points`."""
+    """Meshes are sampled on the surface. Point files are resampled to `num_points`."""
     points, names, classes = [], [], []
     for index, file in enumerate(shapenet_files(folder)):
         parts = file.relative_to(folder).parts
@@ -45,12 +46,12 @@ def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
 
 
 def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
-    """Every scan file of `folder`, or of its `scans/` when it has one, as a shape in the unit sphere.
+    """Every scan file of `folder`, or of `folder/scans` if it exists, as a shape in the unit sphere.
 
-    `scans.txt`, when there, gives the order. The class is the folder's name.
+    `scans.txt`, if present, gives the order. The class is the name of the folder.
     """
-    place = folder / "scans" if (folder / "scans").is_dir() else folder
-    files = {file.stem: file for file in sorted(place.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
+    scan_folder = folder / "scans" if (folder / "scans").is_dir() else folder
+    files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
     files.pop("scans", None), files.pop("poses", None)
     order = folder / "scans.txt"
     if order.is_file():
@@ -76,8 +77,6 @@ def _read_points(file: Path) -> np.ndarray:
     elif suffix in (".txt", ".pts"):
         points = np.loadtxt(file, delimiter="," if "," in file.read_text()[:200] else None, ndmin=2)
     else:
-        from prnet_core.io.cloud_files import read_cloud_file
-
         points = read_cloud_file(file)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] < 3:

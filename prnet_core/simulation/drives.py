@@ -18,7 +18,7 @@ from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import table_place
 from prnet_core.simulation.stairs import stairs
-from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, mounted, steady, stop_and_go
+from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, mounted, steady, stop_and_go
 
 PLACES: dict[str, Callable[[int], Place]] = {
     "street": street,
@@ -43,8 +43,8 @@ OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 class DriveScan(NamedTuple):
     """One scan of a drive.
 
-    `scene` is the place's name. `index` counts scans from 0; a gap is a lost scan. `stamp` in seconds, as the header has
-    it. points (N, 3) float32 in the sensor's frame, each at its own time: point_times (N,) in seconds after the scan's
+    `scene` is the place's name. `index` counts scans from 0; a gap is a lost scan. `stamp` in seconds is the header's.
+    points (N, 3) float32 in the sensor's frame, each at its own time: point_times (N,) in seconds after the scan's
     true start. T_world_sensor (4, 4) is the exact pose at the true start; the stamp differs from it by the jitter.
     """
 
@@ -75,9 +75,9 @@ class Drive:
         stops: bool = False,
         num_bumps: int = 0,
     ) -> None:
-        """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for LiDARs
-        and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every 20 s
-        instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
+        """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for
+        LiDARs and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every
+        20 s instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
         is_camera = isinstance(sensor, DepthCamera)
         self.place, self.sensor, self.num_scans, self.seed = place, sensor, num_scans, seed
         self.rate = rate or (CAMERA_RATE if is_camera else LIDAR_RATE)
@@ -86,7 +86,8 @@ class Drive:
         travelled = stop_and_go(place.speed, 20.0) if stops else steady(place.speed)
         length = PathTrajectory(place.path, travelled, closed=True).length
         bumps = [SpeedBump((number + 0.4) * length / num_bumps) for number in range(num_bumps)]
-        body = PathTrajectory(place.path, travelled, closed=True, bumps=bumps)
+        sway = Sway(frequency=0.0, cycles_per_metre=1.8 / place.speed)
+        body = PathTrajectory(place.path, travelled, closed=True, sway=sway, bumps=bumps)
         self.trajectory: Trajectory = mounted(body, _mount(place, is_camera))
 
     def __iter__(self) -> Iterator[DriveScan]:

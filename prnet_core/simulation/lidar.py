@@ -89,7 +89,7 @@ class NonRepetitiveLidar:
 
     points: int = 20000
     field_of_view_deg: float = 70.0
-    prism_hz: tuple[float, float] = (121.63, -77.42)
+    prism_hz: tuple[float, float] = (257.93, -243.15)
     sweep: float = 0.1
     min_range: float = 0.5
     max_range: float = 100.0

@@ -40,14 +40,15 @@ class MovingScene:
         """As `RayScene.cast`, at times (R,) in seconds."""
         distance, cosine = self.static.cast(origins, directions)
         origins = np.broadcast_to(np.asarray(origins, float), directions.shape)
-        knots, times_at_knots = _knots(times)
+        first, last = int(np.argmin(times)), int(np.argmax(times))
+        ends = times[[first, last]]
+        lengths = np.linalg.norm(directions, axis=1)
         for thing in self.objects:
-            near = self._rays_near(
-                thing, origins, directions, times, thing.trajectory(knots)[:, :3, 3], times_at_knots
-            )
+            offsets = thing.trajectory(ends)[:, :3, 3] - origins[[first, last]]
+            near = self._rays_near(thing.radius, offsets, directions, lengths)
             if len(near) == 0:
                 continue
-            pose = thing.trajectory(times[near])
+            pose = _at_times(thing.trajectory, times[near])
             inverse = pose[:, :3, :3].transpose(0, 2, 1)
             local_origins = np.einsum("rij,rj->ri", inverse, origins[near] - pose[:, :3, 3])
             local_directions = np.einsum("rij,rj->ri", inverse, directions[near])
@@ -58,26 +59,21 @@ class MovingScene:
         return Hits(distance, cosine)
 
     def _rays_near(
-        self,
-        thing: MovingObject,
-        origins: np.ndarray,
-        directions: np.ndarray,
-        times: np.ndarray,
-        centres: np.ndarray,
-        knot_weights: np.ndarray,
+        self, radius: float, offsets: np.ndarray, directions: np.ndarray, lengths: np.ndarray
     ) -> np.ndarray:
-        """Indices of the rays that pass the object's sphere. Its centre is interpolated between two times."""
-        if np.linalg.norm(centres.mean(axis=0) - origins[0]) > self._max_range + thing.radius:
+        """Indices of the rays that may hit a sphere. offsets (2, 3): from the sensor to it, first and last."""
+        middle = offsets.mean(axis=0)
+        reach = radius + np.linalg.norm(offsets[1] - offsets[0]) / 2.0
+        away = np.linalg.norm(middle)
+        if away > self._max_range + reach:
             return np.zeros(0, int)
-        centre = centres[0] + knot_weights[:, None] * (centres[1] - centres[0])
-        offset = (centre - origins).astype(np.float32)
-        along = np.einsum("ri,ri->r", offset, directions)
-        squared_length = np.einsum("ri,ri->r", directions, directions)
-        squared_miss = np.einsum("ri,ri->r", offset, offset) - along * np.abs(along) / squared_length
-        return np.flatnonzero(squared_miss < (1.2 * thing.radius) ** 2)
+        if away <= reach:
+            return np.arange(len(directions))
+        return np.flatnonzero(directions @ middle > lengths * np.sqrt(away**2 - reach**2))
 
 
-def _knots(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last time (2,), and where each time lies between them (R,) in [0, 1]."""
-    first, last = float(times.min()), float(times.max())
-    return np.array([first, last]), (times - first) / max(last - first, 1e-9)
+def _at_times(trajectory: Trajectory, times: np.ndarray) -> np.ndarray:
+    """Poses (R, 4, 4); equal times in a row, as those of a LiDAR's column, are evaluated once."""
+    starts = np.flatnonzero(np.diff(times, prepend=np.nan) != 0.0)
+    repeats = np.diff(np.append(starts, len(times)))
+    return np.repeat(trajectory(times[starts]), repeats, axis=0)

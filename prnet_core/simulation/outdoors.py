@@ -79,7 +79,7 @@ def park(seed: int = 0, radius: float = 35.0) -> Place:
         elif kind < 0.93 and away > 8.0:
             size = rng.uniform((2.5, 2.5, 2.4), (8.0, 6.0, 4.0))
             scene.box((x, y, size[2] / 2), size, rng.uniform(0, np.pi))
-    people = [np.roll(path, -shift, axis=0)[::6, :2] * 0.985 for shift in range(0, len(path), len(path) // 5)]
+    people = [np.roll(path, -shift, axis=0)[::6, :2] * 0.94 for shift in range(0, len(path), len(path) // 5)]
     return Place(f"park {seed}", scene.solids(), path, 1.5, people)
 
 

@@ -20,7 +20,7 @@ class Place:
 
     Sensors are `sensor_height` metres above the path; a camera looks in the direction `camera_deg` (yaw to the left and
     pitch downwards, from the direction of travel).
-    `people` and `cars`: closed paths (K, 2 or 3) of moving objects, at about 1.3 m/s and the place's speed.
+    `people` and `cars`: closed paths (K, 2 or 3) of moving objects, at 1.0 to 1.6 m/s and 0.9 of the place's speed.
     `rooms` (R, 3): the middles of the rooms' floors, if it has rooms; `twins` are the indices of equal ones.
     """
 

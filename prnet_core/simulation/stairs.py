@@ -55,7 +55,7 @@ def stairs_up(x: float, width: float, storey: float, floor: int) -> list[tuple[f
 
 
 def stairs(seed: int = 0, floors: int = 4) -> Place:
-    """A tower of stairs with a lobby at every floor; people walk about in the lobbies."""
+    """A tower of stairs with a lobby at every floor; people walk in the lobbies and on the stairs."""
     rng = np.random.default_rng([seed, 25])
     scene = SceneBuilder(rng)
     width, storey, lobby = 2.6, rng.uniform(2.9, 3.3), 7.0
@@ -91,4 +91,7 @@ def stairs(seed: int = 0, floors: int = 4) -> Place:
     for floor in range(floors):
         walk = there_and_back((-5.6, -0.9), (-4.4, 0.9))
         people.append(np.pad(walk, ((0, 0), (0, 1)), constant_values=floor * storey))
+    for floor in range(floors - 1):
+        flight = np.array(stairs_up(0.0, width, storey, floor)[4:7])
+        people.append(np.concatenate([flight, flight[::-1] + (0.0, 0.3, 0.0)]))
     return Place(f"stairs {seed}", scene.solids(), rounded_path(route, 0.4), 0.7, people)

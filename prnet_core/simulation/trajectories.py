@@ -15,11 +15,15 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Sway:
-    """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move."""
+    """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
+
+    It has `frequency` cycles a second and `cycles_per_metre`; with the latter alone a body that stands is still.
+    """
 
     bob: float = 0.005
     angle_deg: float = 0.3
     frequency: float = 1.8
+    cycles_per_metre: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,10 @@ class PathTrajectory:
         """T_world_body (..., 4, 4) at times (...) in seconds."""
         time = np.asarray(time, dtype=float)
         along = self._travelled(time)
+        phase = 2.0 * np.pi * (self._sway.frequency * time + self._sway.cycles_per_metre * along)
         along = along % self.length if self._closed else np.clip(along, 0.0, self.length)
         tangent = self._path(along, 1)
         yaw = np.arctan2(tangent[..., 1], tangent[..., 0])
-        phase = 2.0 * np.pi * self._sway.frequency * time
         roll = np.deg2rad(self._sway.angle_deg) * np.sin(phase / 2.0)
         pitch = np.deg2rad(self._sway.angle_deg) * np.sin(phase)
         position = self._path(along)

@@ -10,6 +10,8 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
+from .weight_average import WeightAverage
+
 KEPT = 2
 
 
@@ -26,11 +28,19 @@ class Progress:
     """Steps skipped because the loss or the gradient was not finite."""
 
 
-def save_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> Path:
+def save_checkpoint(
+    folder: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
+    average: WeightAverage | None = None,
+) -> Path:
     """Write checkpoint-STEP.safetensors, then its JSON with the hash. The JSON is written last and makes it valid."""
     tensors = {f"network.{name}": value for name, value in network.state_dict().items()}
     for index, state in optimiser.state_dict()["state"].items():
         tensors.update({f"optimiser.{index}.{name}": value for name, value in state.items()})
+    if average:
+        tensors.update({f"average.{name}": value for name, value in average.values.items()})
     data = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
     path = folder / f"checkpoint-{progress.step:08d}.safetensors"
     _write(path, data)
@@ -42,7 +52,13 @@ def save_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Opt
     return path
 
 
-def load_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, warn=print) -> Progress:
+def load_checkpoint(
+    folder: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    warn=print,
+    average: WeightAverage | None = None,
+) -> Progress:
     """Restore the newest intact checkpoint. A damaged one is reported through `warn`, and the previous one is used."""
     for record_path in sorted(folder.glob("checkpoint-*.json"), reverse=True):
         path = record_path.with_suffix(".safetensors")
@@ -56,6 +72,9 @@ def load_checkpoint(folder: Path, network: nn.Module, optimiser: torch.optim.Opt
             warn(f"{path} is damaged ({error}): trying the previous checkpoint")
             continue
         _restore(tensors, network, optimiser)
+        if average:
+            for name, value in average.values.items():
+                value.copy_(tensors.get(f"average.{name}", tensors[f"network.{name}"]))
         return Progress(**record["progress"])
     return Progress()
 

@@ -21,13 +21,16 @@ class TrainingConfig:
     """The configuration of the network: PRNetConfig for "prnet"."""
     pairs: ObjectPairConfig = field(default_factory=ObjectPairConfig)
     shapes: str = "train.npz"
-    """A file or folder that `prnet_core.shapes.shape_sets.load_shapes` reads."""
+    """A file or folder that `prnet_core.shapes.load.load_shapes` reads."""
     split: str | None = None
     num_classes: int | None = None
     """Train on this number of classes, the first by name. 20 of ModelNet40 is the paper's unseen-category split."""
     scan_views: str | None = None
     """Precomputed views of scenes (scripts/make_scan_views.py). `scan_share` of each batch is made from them."""
     scan_share: float = 0.0
+    surface_pairs: str | None = None
+    """A folder of precomputed surface pairs (`SurfacePairFiles`), for a network with the features "surface"; the
+    shapes and scan views are then not read."""
     held_out: int = 128
     """Number of groups of shapes reserved for validation."""
     workers: int = 0
@@ -49,10 +52,12 @@ class TrainingConfig:
     """For schedule "steps": the fractions of the run at which the learning rate is divided by ten."""
     clip: float | None = 1.0
     """Maximum gradient norm; None disables clipping."""
+    average_decay: float | None = None
+    """Share kept at each step of a moving average of the weights, which is then validated and saved."""
     bfloat16: bool = True
     seed: int = 0
     init_from: str | None = None
-    """A weights file with the initial weights."""
+    """A weights file with the initial weights; modules that it lacks, such as a transformer, keep their own."""
 
     checkpoint_minutes: float = 3.0
     validate_minutes: float = 12.0
@@ -69,7 +74,7 @@ class TrainingConfig:
 
 
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
-    """Read a YAML file. `network` may hold `preset: paper|small` and the settings that differ from it.
+    """Read a YAML file. `network` may hold `preset: paper|small|invariant` and the settings that differ from it.
 
     Raises ValueError that names an unknown setting, a setting of the wrong type, or the line of a YAML error.
     """

@@ -13,8 +13,9 @@ from prnet_core.model.processes import num_processes, process_rank
 from prnet_core.pairs.object_pairs import join, object_pair_batch
 from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.pairs.scan_pairs import ScanPairSource, draw_scan_pair
+from prnet_core.shapes.load import load_shapes
 from prnet_core.shapes.modelnet import split_categories
-from prnet_core.shapes.shape_sets import ShapeSet, load_shapes
+from prnet_core.shapes.shape_sets import ShapeSet
 
 from .config import TrainingConfig
 

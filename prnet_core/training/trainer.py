@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import torch
@@ -20,7 +20,9 @@ from .group import agree, average_gradients, mean_terms
 from .log import TrainingLog
 from .methods import training_method
 from .pair_source import PairSource, seed_of
+from .surface_pair_files import SurfacePairFiles
 from .validation import rotation_errors_deg, score, validation_sets
+from .weight_average import WeightAverage
 
 LOG_EVERY = 20
 NOISE = 1
@@ -69,14 +71,22 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.network = self.method.make_network(config.network).to(device).train()
         if config.init_from:
-            self.network.load_state_dict(self.method.load(config.init_from, device).state_dict())
+            weights = self.method.load(config.init_from, device).state_dict()
+            unexpected = self.network.load_state_dict(weights, strict=False).unexpected_keys
+            if unexpected:
+                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network has not")
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
         self.optimiser = optimiser(
             self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
-        self.source = PairSource(config, device)
-        self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._message)
-        self.validation = validation_sets(self.source, config) if self.log else {}
+        self.average = WeightAverage(self.network, config.average_decay) if config.average_decay else None
+        self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._message, self.average)
+        if config.surface_pairs:
+            self.source = SurfacePairFiles(config.surface_pairs, config.batch_size, config.seed, device)
+            self.validation = self.source.validation(config.validation_pairs) if self.log else {}
+        else:
+            self.source = PairSource(config, device)
+            self.validation = validation_sets(self.source, config) if self.log else {}
 
     def share_done(self) -> float:
         """Fraction of the run done, in [0, 1]: the larger of the fractions of steps and of minutes."""
@@ -133,6 +143,8 @@ class Trainer:
             terms = mean_terms(terms)
             if torch.isfinite(norm) and torch.isfinite(terms["total"]):
                 self.optimiser.step()
+                if self.average:
+                    self.average.update(self.network, progress.step)
             else:
                 progress.skipped += 1
                 for name, value in self.network.named_buffers():
@@ -144,6 +156,12 @@ class Trainer:
         """Score the network on the validation pairs and save it if it is the best so far (first process only)."""
         if not self.log:
             return {}
+        with self.average.applied(self.network) if self.average else nullcontext():
+            scores = self._validate()
+        self._save()
+        return scores
+
+    def _validate(self) -> dict:
         scores = {
             name: score(rotation_errors_deg(self.network, pairs, self.device))
             for name, pairs in self.validation.items()
@@ -156,7 +174,6 @@ class Trainer:
             self.method.save(
                 self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()}
             )
-            self._save()
         return scores
 
     def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:
@@ -172,7 +189,7 @@ class Trainer:
 
     def _save(self) -> None:
         if self.log:
-            save_checkpoint(self.folder, self.network, self.optimiser, self.progress)
+            save_checkpoint(self.folder, self.network, self.optimiser, self.progress, self.average)
 
     def _write(self, values: dict) -> None:
         if self.log:

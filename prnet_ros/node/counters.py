@@ -1,4 +1,4 @@
-"""What happened to the scans, counted by several threads."""
+"""Counters of what happened to the scans, for several threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Counts:
     """A copy of the counters at one moment.
 
     totals: name -> how often since the start.
-    reasons: name -> the words that went with the last one.
+    reasons: name -> the reason given with the last one.
     latencies: seconds from the arrival of a scan to its publication, of the last 100 scans.
     """
 

@@ -1,4 +1,4 @@
-"""How the odometry goes, as a diagnostic_msgs status."""
+"""The state of the odometry as a diagnostic_msgs status."""
 
 from __future__ import annotations
 
@@ -12,69 +12,93 @@ from prnet_ros.node.counters import Counts
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 BAD_CLOUD, CORE_ERROR = "bad_cloud.", "error."  # prefixes of counters, the kind follows
 _COUNTERS = (
-    "received", "registered", "first", "accepted", "weak", "rejected", "dropped", "ignored", "reset",
-    "outdated", "waiting_for_mount", "missing_by_stamps", "too_fast",
+    "received", "registered", "first", "accepted", "weak", "ambiguous", "rejected", "dropped", "ignored", "reset",
+    "outdated", "paused", "waiting_for_extrinsics", "missing_by_stamps", "too_fast", "process_restarts",
 )
+_NOT_USED = {  # counters of scans that were not used, in words
+    "rejected": "scans rejected",
+    "ambiguous": "scans ambiguous",
+    "weak": "scans weak",
+    "too_fast": "implausible motions",
+    "ignored": "scans ignored",
+}
 
 
 @dataclass(frozen=True)
-class Situation:
-    """What the counters do not know. Times in seconds of the steady clock."""
+class NodeState:
+    """What the counters do not know. Times in seconds of the steady clock.
 
+    node_name: fully qualified. sensor_frame: frame of the clouds, empty before the first one.
+    activity: 'active', or why no scans are registered: 'inactive', 'paused', 'loading'.
+    missing_extrinsics: the transform that TF does not have yet, in words; empty when none is missing.
+    setup_problem: what was requested and cannot be had, in words; empty when all is as requested.
+    details: device, weights, ...
+    """
+
+    node_name: str
     topic: str
+    sensor_frame: str
+    activity: str
     num_publishers: int
     seconds_without_data: float
     no_data_timeout: float
-    missing_mount: str  # the mount that TF does not know yet, in words; empty when none is missing
-    setup_problem: str  # what was asked for and is not to be had, in words; empty when all is as asked
-    details: dict[str, str]  # device, weights, frames, ...
+    missing_extrinsics: str
+    setup_problem: str
+    details: dict[str, str]
 
 
-def status_of(counts: Counts, earlier: Counts, situation: Situation) -> DiagnosticStatus:
+def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticStatus:
     """One status: the worst problem first, then all counters.
 
-    `earlier` are the counts of the last report: what only happened before is no problem any more.
+    `earlier` are the counts of the last report: what only happened before it is no problem any more.
     """
     news = counts.since(earlier)
-    problems = _problems(counts, news, situation)
+    problems = _problems(counts, news, state)
     level = max((level for level, _ in problems), default=OK)
     problems.sort(key=lambda problem: problem[0], reverse=True)
-    going_well = f"{news['registered']} scans registered since the last report"
+    if state.activity == "active":
+        going_well = f"{news['registered']} scans registered since the last report"
+    else:
+        going_well = state.activity
     message = "; ".join(text for _, text in problems) or going_well
     values = {name: counts.totals[name] for name in _COUNTERS}
-    values.update({n: c for n, c in sorted(counts.totals.items()) if n.startswith((BAD_CLOUD, CORE_ERROR))})
+    # Kinds of errors, and statuses that this version of the node does not know.
+    values.update({n: c for n, c in sorted(counts.totals.items()) if n not in values and n != "incompatible_qos"})
     for name, quantile in (("latency_median_ms", 0.5), ("latency_p95_ms", 0.95)):
         latency = counts.latency(quantile)
         values[name] = "" if latency is None else f"{latency * 1e3:.1f}"
-    values["topic"] = situation.topic
-    values["publishers"] = situation.num_publishers
-    values["seconds_without_data"] = f"{situation.seconds_without_data:.1f}"
-    values.update(situation.details)
+    values["activity"] = state.activity
+    values["topic"] = state.topic
+    values["frame"] = state.sensor_frame
+    values["publishers"] = state.num_publishers
+    values["seconds_without_data"] = f"{state.seconds_without_data:.1f}"
+    values.update(state.details)
     return DiagnosticStatus(
         level=level,
-        name="prnet: odometry",
+        name=f"{state.node_name}: odometry",
         message=message,
-        hardware_id=situation.topic,
+        hardware_id=state.sensor_frame,
         values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
     )
 
 
-def _problems(counts: Counts, news: Counter[str], situation: Situation) -> list[tuple[bytes, str]]:
+def _problems(counts: Counts, news: Counter[str], state: NodeState) -> list[tuple[bytes, str]]:
     problems = []
 
     def found(level: bytes, text: str, reason_of: str = "") -> None:
         reason = counts.reasons.get(reason_of, "")
         problems.append((level, f"{text}: {reason}" if reason else text))
 
-    if situation.setup_problem:
-        found(ERROR, situation.setup_problem)
-    if situation.missing_mount:
-        found(ERROR, f"nothing is published: {situation.missing_mount}")
-    if situation.seconds_without_data > situation.no_data_timeout:
+    if state.setup_problem:
+        found(ERROR, state.setup_problem)
+    if state.missing_extrinsics:
+        found(ERROR, f"nothing is published: {state.missing_extrinsics}")
+    if news["process_restarts"]:
+        found(ERROR, "the registration process was restarted", "process_restarts")
+    if state.activity == "active" and state.seconds_without_data > state.no_data_timeout:
         found(
             WARN,
-            f"no data for {situation.seconds_without_data:.0f} s on {situation.topic} "
-            f"({situation.num_publishers} publishers)",
+            f"no data for {state.seconds_without_data:.0f} s on {state.topic} ({state.num_publishers} publishers)",
             "incompatible_qos",
         )
     for name, number in sorted(news.items()):
@@ -82,18 +106,12 @@ def _problems(counts: Counts, news: Counter[str], situation: Situation) -> list[
             found(ERROR, f"{number} x {name.removeprefix(CORE_ERROR)}", name)
         elif name.startswith(BAD_CLOUD):
             found(WARN, f"{number} unusable clouds ({name.removeprefix(BAD_CLOUD)})", name)
-    if news["rejected"]:
-        found(WARN, f"{news['rejected']} scans rejected", "rejected")
-    if news["weak"]:
-        found(WARN, f"{news['weak']} scans weak", "weak")
-    if news["too_fast"]:
-        found(WARN, f"{news['too_fast']} implausible motions", "too_fast")
-    if news["ignored"]:
-        found(WARN, f"{news['ignored']} scans ignored", "ignored")
+        elif name in _NOT_USED:
+            found(WARN, f"{number} {_NOT_USED[name]}", name)
     if news["dropped"]:
         found(WARN, f"{news['dropped']} scans dropped for newer ones: they come faster than they are registered")
     if news["missing_by_stamps"]:
         found(WARN, f"about {news['missing_by_stamps']} scans never arrived, by the stamps of the others")
     if news["reset"]:
-        found(WARN, "started anew", "reset")
+        found(WARN, "a new trajectory was started", "reset")
     return problems

@@ -3,86 +3,87 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from prnet_core.fine_tuning.recent_scans import RecentScans
-from prnet_core.odometry import ScanOdometry
-from prnet_core.registration.preprocess import clean_points
-from prnet_ros.node.network import LoadedNetwork
-from prnet_ros.node.parameters import FineTuneParameters, NodeParameters
-from prnet_ros.node.worker import Worker
-
-if TYPE_CHECKING:
-    from prnet_core.fine_tuning import FineTuneProcess, FineTuneProgress, FineTuneReport
-    from prnet_core.model import PRNet
+from prnet_core.fine_tuning import (
+    FineTuneCancelled,
+    FineTuneConfig,
+    FineTuneError,
+    FineTuneProcess,
+    FineTuneProgress,
+    FineTuneReport,
+)
+from prnet_core.fine_tuning.inputs import TUNED
+from prnet_ros.node.compat import ClockType
+from prnet_ros.node.odometry_session import OdometrySession
+from prnet_ros.node.parameters import FineTuneParameters
 
 PROGRESS_PERIOD = 0.5  # s
 CANCEL_TIMEOUT = 5.0  # s
+_NOT_READY = "the node is not configured, or still loading"
 
 
 class FineTuneService:
     """`~/fine_tune`, `~/cancel_fine_tune`, `~/save_weights`, and progress on `~/fine_tune_progress`.
 
-    A run takes place in a process of its own; its callback waits for it. Better weights go to the worker, which
-    takes them between two scans; `on_weights(name)` is called by then.
+    Each call is served by a thread of its own; its callback is a coroutine that waits for the thread without holding
+    the executor. A run takes place in a process of its own; better weights go to the registration process, which
+    takes them between two scans.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        worker: Worker,
-        recent_scans: RecentScans,
-        loaded: LoadedNetwork,
-        parameters: NodeParameters,
-        on_weights: Callable[[str], None],
-    ) -> None:
+    def __init__(self, node: Node, parameters: FineTuneParameters) -> None:
         self._node = node
-        self._worker = worker
-        self._recent_scans = recent_scans
-        self._network, self._weights = loaded.network, loaded.weights
+        self._session: OdometrySession | None = None
         self._card: dict = {}
-        self._registration_config = parameters.registration
-        self._parameters = parameters.fine_tune
-        self._on_weights = on_weights
+        self._parameters = parameters
         self._lock = threading.Lock()
         self._run: FineTuneProcess | None = None
         self._is_closed = False
         self._progress: FineTuneProgress | None = None
         self._began = 0.0
-        self._outcome = "never asked for"
+        self._outcome = "never requested"
         self._was_running = False
         self._is_over = threading.Event()  # no run, nor files of one
         self._is_over.set()
 
-        # A second call must be heard, and refused, while the first one waits.
-        both = ReentrantCallbackGroup()
-        node.create_service(Trigger, "~/fine_tune", self._on_fine_tune, callback_group=both)
-        others = MutuallyExclusiveCallbackGroup()
-        node.create_service(Trigger, "~/cancel_fine_tune", self._on_cancel, callback_group=others)
-        node.create_service(Trigger, "~/save_weights", self._on_save, callback_group=others)
+        # A coroutine that waits would keep all others of its group from running.
+        for name, function in (
+            ("fine_tune", self._fine_tune),
+            ("cancel_fine_tune", self._cancel),
+            ("save_weights", self._save),
+        ):
+            callback = self._in_a_thread(name, function)
+            node.create_service(Trigger, f"~/{name}", callback, callback_group=ReentrantCallbackGroup())
         self._publisher = node.create_publisher(DiagnosticStatus, "~/fine_tune_progress", 10)
         node.create_timer(
-            PROGRESS_PERIOD, self._publish_progress, others, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+            PROGRESS_PERIOD, self._publish_progress, MutuallyExclusiveCallbackGroup(),
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )  # fmt: skip
+
+    def use(self, session: OdometrySession | None) -> None:
+        """Work for this session; None: for none, which ends a run."""
+        self._session, self._card = session, {}
+        if session is None and self._run is not None:
+            self._run.cancel()
 
     def apply(self, parameters: FineTuneParameters) -> None:
         """Use these parameters from the next run on."""
         self._parameters = parameters
-        self._recent_scans.resize(parameters.num_scans)
 
     def close(self, timeout: float) -> None:
-        """End a run, and wait up to so many seconds until nothing of it is left; its caller is told."""
+        """End a run, and wait up to so many seconds until nothing of it is left."""
         with self._lock:
             self._is_closed = True
             if self._run is not None:
@@ -93,7 +94,7 @@ class FineTuneService:
         """How the run goes, or how the last one went."""
         with self._lock:
             is_running, progress, began = self._run is not None, self._progress, self._began
-        values = {"running": str(is_running).lower(), "scans": str(len(self._recent_scans.snapshot()))}
+        values = {"running": str(is_running).lower(), "scans": str(self._num_scans())}
         if not is_running:
             message = self._outcome
         elif progress is None:
@@ -110,8 +111,35 @@ class FineTuneService:
                 "error_before_deg": f"{progress.error_before_deg:.3f}",
                 "error_best_deg": f"{progress.error_best_deg:.3f}",
             }
-        pairs = [KeyValue(key=key, value=value) for key, value in values.items()]
-        return DiagnosticStatus(level=DiagnosticStatus.OK, name="prnet: fine-tuning", message=message, values=pairs)
+        return DiagnosticStatus(
+            level=DiagnosticStatus.OK, name=f"{self._node.get_fully_qualified_name()}: fine-tuning", message=message,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )  # fmt: skip
+
+    def _in_a_thread(self, name: str, function: Callable[[], tuple[bool, str]]) -> Callable:
+        """A service callback that runs `function`, (success, message), in a thread and waits without blocking."""
+
+        async def callback(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            done = Future()
+
+            def run() -> None:
+                try:
+                    result = function()
+                except Exception as error:  # noqa: BLE001  the caller waits for an answer
+                    result = False, f"failed: {type(error).__name__}: {error}"
+                done.set_result(result)
+                if self._node.executor is not None:
+                    self._node.executor.wake()
+
+            threading.Thread(target=run, name=f"prnet_{name}", daemon=True).start()
+            response.success, response.message = await done
+            self._node.get_logger().info(f"{name}: {response.message}")
+            return response
+
+        return callback
+
+    def _num_scans(self) -> int:
+        return 0 if self._session is None else self._session.pipeline.num_recent_scans
 
     def _publish_progress(self) -> None:
         is_running = self._run is not None
@@ -119,24 +147,19 @@ class FineTuneService:
             self._publisher.publish(self.status())
         self._was_running = is_running
 
-    def _on_fine_tune(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._fine_tune()
-        self._node.get_logger().info(f"fine-tuning: {response.message}")
-        return response
-
     def _fine_tune(self) -> tuple[bool, str]:
-        """(whether better weights were found, what to tell)."""
-        if self._network is None:
-            return False, f"the node runs without the network (weights: {self._weights})"
-        from prnet_core.fine_tuning import FineTuneCancelled, FineTuneConfig, FineTuneError, FineTuneProcess
-        from prnet_core.fine_tuning.motions import motions_between
-
-        parameters, scans = self._parameters, self._recent_scans.snapshot()
+        """(whether better weights were found, the answer)."""
+        session, parameters = self._session, self._parameters
+        if session is None or session.loaded is None:
+            return False, _NOT_READY
+        if not session.loaded.has_network:
+            return False, f"the node runs without the network (weights: {session.loaded.weights})"
         config = FineTuneConfig(**parameters.of_core())
-        if len(scans) < config.min_scans:
-            missing = config.min_scans - len(scans)
+        num_scans = session.worker.between_scans(lambda process: process.call("num_recent_scans")).result()
+        if num_scans < config.min_scans:
+            missing = config.min_scans - num_scans
             return False, (
-                f"too few scans: {len(scans)} that differ enough were seen, {config.min_scans} are needed, "
+                f"too few scans: {num_scans} that differ enough were seen, {config.min_scans} are needed, "
                 f"{missing} {'is' if missing == 1 else 'are'} missing"
             )
         run = FineTuneProcess(parameters.num_threads)
@@ -149,19 +172,16 @@ class FineTuneService:
             self._is_over.clear()
         success, outcome = False, "failed"
         try:
-            report = run.run(
-                self._network,
-                [clean_points(scan.points, self._registration_config) for scan in scans],
-                config,
-                self._note,
-                motions_between(scans),
-            )
-            success, outcome = self._conclude(run, report)
-        except FineTuneCancelled:
+            with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
+                folder = Path(name)
+                session.worker.between_scans(lambda process: process.call("prepare_fine_tuning", name)).result()
+                report = run.run_in(folder, session.loaded.device, config, self._note, self._began)
+                success, outcome = self._conclude(session, run, report, folder / TUNED)
+        except (FineTuneCancelled, CancelledError):
             outcome = f"cancelled after {time.monotonic() - self._began:.0f} s: the old weights stay"
         except (FineTuneError, OSError) as error:
             outcome = f"failed, the old weights stay: {error}"
-        except Exception as error:  # noqa: BLE001  who called waits for an answer
+        except Exception as error:  # noqa: BLE001  the caller waits for an answer
             outcome = f"failed, the old weights stay: {type(error).__name__}: {error}"
         finally:
             with self._lock:
@@ -177,49 +197,38 @@ class FineTuneService:
     def _note(self, progress: FineTuneProgress) -> None:
         self._progress = progress
 
-    def _conclude(self, run: FineTuneProcess, report: FineTuneReport) -> tuple[bool, str]:
+    def _conclude(
+        self, session: OdometrySession, run: FineTuneProcess, report: FineTuneReport, tuned: Path
+    ) -> tuple[bool, str]:
         with self._lock:
             run.raise_if_cancelled()
             self._run = None  # too late to cancel
         if not report.improved:
             return False, report.summary()
-        self._network = report.network
-        self._weights = f"{self._weights.removesuffix(', fine-tuned')}, fine-tuned"
-        self._card = {"fine_tuned": report.to_dict(), "weights": self._weights}
-        name = self._weights
-
-        def swap(odometry: ScanOdometry) -> None:
-            odometry.registration.network = report.network
-            self._on_weights(name)
-
-        self._worker.between_scans(swap)
+        name = f"{session.loaded.weights.removesuffix(', fine-tuned')}, fine-tuned"
+        session.use_weights(tuned, name)
+        self._card = {"fine_tuned": report.to_dict(), "weights": name}
         return True, f"{report.summary()}. ~/save_weights keeps them"
 
-    def _on_cancel(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _cancel(self) -> tuple[bool, str]:
         with self._lock:
             if self._run is None:
-                response.success, response.message = False, "no run is going on"
-            else:
-                self._run.cancel()
-                response.success, response.message = True, "the run is cancelled, the old weights stay"
-        if response.success:
-            self._is_over.wait(CANCEL_TIMEOUT)  # so that the next run can be asked for
-        return response
+                return False, "no run is going on"
+            self._run.cancel()
+        self._is_over.wait(CANCEL_TIMEOUT)  # so that the next run can be requested
+        return True, "the run is cancelled, the old weights stay"
 
-    def _on_save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._save(self._network)
-        return response
-
-    def _save(self, network: PRNet | None) -> tuple[bool, str]:
-        if network is None:
-            return False, f"there are no weights to save (weights: {self._weights})"
-        from prnet_core.model import save_network
-
+    def _save(self) -> tuple[bool, str]:
+        session = self._session
+        if session is None or session.loaded is None:
+            return False, _NOT_READY
+        if not session.loaded.has_network:
+            return False, f"there are no weights to save (weights: {session.loaded.weights})"
         path = Path(self._parameters.save_to or default_path()).expanduser().absolute()
+        card = self._card or {"weights": session.loaded.weights}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            save_network(network, path, self._card or {"weights": self._weights})
-        except Exception as error:  # noqa: BLE001  who called waits for an answer
+            session.worker.between_scans(lambda process: process.call("save_weights", str(path), card)).result()
+        except Exception as error:  # noqa: BLE001  the caller waits for an answer
             return False, f"not saved: {error}"
         unchanged = "" if self._card else ", as they were at the start: no run has changed them"
         return True, f"saved to {path}{unchanged}; the parameter weights:={path} loads them at the next start"

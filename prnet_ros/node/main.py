@@ -9,23 +9,24 @@ import sys
 import threading
 import traceback
 
-_SHUTDOWN_TIMEOUT = 3.0  # s, for a scan in work; `ros2 launch` loses patience after 5
+_SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` loses patience after 5
 
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have, 2 for
-    arguments that are none.
+    arguments that it does not know.
 
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
     a signal only wakes this thread, which then stops one part after the other.
+
+    The executor has one thread. rclpy's MultiThreadedExecutor submits a callback to its pool again and again until
+    a thread has begun with it, so that threads that do not get the interpreter lock at once pile up work.
     """
-    _on_signals(lambda *_: sys.exit(0))  # the imports take seconds
-    # OpenMP threads that wait by spinning take the cores from everybody else; read when torch is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's and scipy's own threads; num_threads binds the rest
+    _on_signals(lambda *_: os._exit(0))  # an import must not be able to catch it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
     import rclpy
     from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
-    from rclpy.executors import MultiThreadedExecutor
+    from rclpy.executors import SingleThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
     from rclpy.utilities import remove_ros_args
 
@@ -38,32 +39,34 @@ def main(args: list[str] | None = None) -> int:
         wait_for_signal = _catch_signals()
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = PRNetNode()
+        if node.autostart:
+            node.trigger_configure()
+            node.trigger_activate()
     except (ParameterError, RCLError, UnknownROSArgsError) as error:
         kind = "unknown ROS arguments " if isinstance(error, UnknownROSArgsError) else ""
         print(f"prnet_node: {kind}{' '.join(str(error).split())}", file=sys.stderr)
         rclpy.try_shutdown()
         return 1
-    executor = MultiThreadedExecutor(num_threads=4)  # one may wait for a fine-tuning run
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     is_stopping = threading.Event()
     spinner = threading.Thread(target=_spin, args=(executor, node, is_stopping), name="prnet_spin", daemon=True)
     spinner.start()
     wait_for_signal()
 
+    node.close(_SHUTDOWN_TIMEOUT)  # the executor still answers those who wait for a run of fine-tuning
     is_stopping.set()
-    if not node.close(_SHUTDOWN_TIMEOUT):
-        os._exit(0)  # a thread inside PyTorch cannot be ended, and must not outlive the libraries it is in
-    executor.shutdown()
-    spinner.join()
+    executor.shutdown(_SHUTDOWN_TIMEOUT)
+    spinner.join(_SHUTDOWN_TIMEOUT)
     node.destroy_node()
     rclpy.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # everything is closed; Python's own way out would spend a second on taking PyTorch down
+    os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
 
 
 def _check_arguments(arguments: list[str]) -> None:
-    """Answer --help, and end with 2 for other arguments than ROS's, which are not among these."""
+    """Answer --help, and end with 2 for arguments that are not ROS's, which have been removed from these."""
     parser = argparse.ArgumentParser(
         prog="prnet_node",
         description="Registers consecutive scans of `points` (sensor_msgs/PointCloud2) and publishes TF and odometry.",

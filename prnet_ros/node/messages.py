@@ -1,12 +1,21 @@
-"""From a motion of the base to the messages that tell it."""
+"""From the motion of the base to messages."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseWithCovariance, TransformStamped, Twist, TwistWithCovariance, Vector3
+from geometry_msgs.msg import (
+    PoseWithCovariance,
+    PoseWithCovarianceStamped,
+    Transform,
+    TransformStamped,
+    Twist,
+    TwistWithCovariance,
+    Vector3,
+)
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
@@ -14,7 +23,7 @@ from std_msgs.msg import Header
 from prnet_core.geometry import se3
 from prnet_core.odometry.extrinsics import BaseMotion
 from prnet_core.registration.result import UNKNOWN_VARIANCE
-from prnet_ros.node.frames import pose_message, transform_message
+from prnet_ros.node.frames import pose_message, transform_matrix, transform_message
 
 _SMALLEST_VARIANCE = 1e-9
 
@@ -35,10 +44,37 @@ def odometry_message(motion: BaseMotion, stamp: Time, odom_frame: str, base_fram
     )
 
 
+def lost_message(T_odom_base: np.ndarray, stamp: Time, odom_frame: str, base_frame: str) -> Odometry:
+    """An odometry message without information: a pose (4, 4), no twist, UNKNOWN_VARIANCE on all diagonals."""
+    unknown = np.eye(6) * UNKNOWN_VARIANCE
+    motion = BaseMotion(T_odom_base, unknown, np.zeros(6), unknown)
+    return odometry_message(motion, stamp, odom_frame, base_frame)
+
+
+@dataclass(frozen=True)
+class InitialPose:
+    """Pose of the base at the first scan of a trajectory: T_odom_start (4, 4), covariance (6, 6) as ROS writes it."""
+
+    T_odom_start: np.ndarray
+    covariance: np.ndarray
+
+
+def initial_pose_of(message: PoseWithCovarianceStamped, odom_frame: str) -> InitialPose:
+    """The pose of a message in `odom_frame`. Raises ValueError for another frame, or a pose that is not finite."""
+    frame = message.header.frame_id.lstrip("/")
+    if frame not in ("", odom_frame):
+        raise ValueError(f"the pose must be in '{odom_frame}', not in '{frame}'")
+    p, covariance = message.pose.pose.position, np.reshape(message.pose.covariance, (6, 6))
+    transform = Transform(translation=Vector3(x=p.x, y=p.y, z=p.z), rotation=message.pose.pose.orientation)
+    if not np.isfinite(covariance).all():
+        raise ValueError("the covariance is not finite")
+    return InitialPose(transform_matrix(transform), covariance)
+
+
 def tf_message(
     T_odom_base: np.ndarray, stamp: Time, odom_frame: str, base_frame: str, invert: bool
 ) -> TransformStamped:
-    """`odom_frame` -> `base_frame`; inverted, `base_frame` is the parent, for trees where the base has one already."""
+    """`odom_frame` -> `base_frame`; inverted, `base_frame` is the parent: for a base that has one already."""
     parent, child, matrix = odom_frame, base_frame, T_odom_base
     if invert:
         parent, child, matrix = base_frame, odom_frame, se3.invert(T_odom_base)
@@ -65,8 +101,8 @@ def cloud_message(points: np.ndarray, stamp: Time, frame_id: str) -> PointCloud2
 def usable_covariance(covariance: np.ndarray) -> np.ndarray:
     """A (6, 6) covariance that filters can take: symmetric, finite, variances within 1e-9 to 1e6.
 
-    One with numbers that are not finite, or as good as that, becomes UNKNOWN_VARIANCE on the diagonal. Rows and
-    columns whose variance is out of bounds are scaled, which keeps the correlations; none is beyond 1.
+    One with numbers that are not finite, or beyond 1e100, becomes UNKNOWN_VARIANCE on the diagonal. Rows and columns
+    whose variance is out of bounds are scaled, which keeps the correlations; none is beyond 1.
     """
     covariance = np.asarray(covariance, dtype=np.float64)
     if not (np.abs(covariance) < 1e100).all():

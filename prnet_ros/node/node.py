@@ -1,35 +1,28 @@
-"""The node: which callback hands what to whom."""
+"""The node: lifecycle, callbacks, and what they pass to the worker."""
 
 from __future__ import annotations
 
 import platform
 import sys
-import threading
 import time
-import traceback
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseWithCovarianceStamped
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, JumpThreshold, TimeJump
-from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
-from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.node import Node
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
-from prnet_core.fine_tuning.recent_scans import RecentScans
 from prnet_core.io.pointcloud2 import CloudError, read_cloud
-from prnet_core.odometry import OdometryUpdate, ScanOdometry
-from prnet_core.registration import Registration
-from prnet_ros.node import network
+from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, count_publishers
 from prnet_ros.node.counters import Counters, GapDetector
-from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR, Situation, status_of
-from prnet_ros.node.extrinsics import Mounts
+from prnet_ros.node.diagnostics import NodeState, status_of
 from prnet_ros.node.fine_tune_service import FineTuneService
-from prnet_ros.node.outputs import Outputs
+from prnet_ros.node.messages import initial_pose_of
+from prnet_ros.node.odometry_session import OdometrySession
 from prnet_ros.node.parameters import (
     NodeParameters,
     declare_parameters,
@@ -37,229 +30,220 @@ from prnet_ros.node.parameters import (
     read_parameters,
     unknown_parameters,
 )
-from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
-from prnet_ros.node.worker import Worker
+from prnet_ros.node.registration_process import LoadedNetwork
+from prnet_ros.node.scan_slot import Scan, seconds
 
-IMPLAUSIBLE_SPEED = 100.0  # m/s
+_NOTHING_LOADED = LoadedNetwork(False, "", "")
 
 
-class PRNetNode(Node):
+class PRNetNode(LifecycleNode):
     """Registers each scan of `points` and publishes the motion.
 
-    Callbacks only convert and count. The worker's thread registers and publishes. Raises ParameterError when a
-    parameter has a value that it cannot have.
+    For a single-threaded executor: callbacks only convert, count and hand over, and the services that take long are
+    coroutines. The registration is in a process of its own; it exists from configure to cleanup, and `points` is
+    subscribed to while the node is active and the process is ready. Raises ParameterError when a parameter has a
+    value that it cannot have.
     """
 
     def __init__(self) -> None:
         super().__init__("prnet")
         declare_parameters(self)
-        parameters = read_parameters(self)
-        self._no_data_timeout = parameters.no_data_timeout
+        self._settings = read_parameters(self)
         self._counters = Counters()
         self._reported = self._counters.copy()
         self._gaps = GapDetector()
         self._last_data = time.monotonic()
-        self._sensor_frame, self._last_stamp = "", float("-inf")  # of the present trajectory
-        self._restarted_at, self._newer_than = float("-inf"), float("inf")
-        self._publishing = threading.Lock()  # no restart between the last look whether a scan is outdated and its TF
-
-        self._loaded = network.load(parameters.weights, parameters.device, parameters.num_threads)
-        self.recent_scans = RecentScans(parameters.fine_tune.num_scans)
-        self._mounts = Mounts(self, parameters.base_frame)
-        self._outputs = Outputs(
-            self, parameters.odom_frame, parameters.base_frame, parameters.publish_tf, parameters.invert_tf
-        )
-        registration = Registration(self._loaded.network, parameters.registration)
-        self._slot = ScanSlot()
-        self.worker = Worker(
-            ScanOdometry(registration, parameters.odometry), self._slot, self._process, self._on_error
-        )
-        self._weights = self._loaded.weights
-        self._fine_tuning = FineTuneService(
-            self, self.worker, self.recent_scans, self._loaded, parameters, self._on_weights
-        )
+        self._session: OdometrySession | None = None
+        self._subscription = None
+        self._is_active = self._is_paused = False
+        self._topic = self.resolve_topic_name("points")
+        self._fine_tuning = FineTuneService(self, self._settings.fine_tune)
         on_change(self, self._apply)
 
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self.create_service(Trigger, "~/reset", self._on_reset)
+        for name, callback in (("reset", self._on_reset), ("pause", self._on_pause), ("resume", self._on_resume)):
+            self.create_service(Trigger, f"~/{name}", callback)
+        self.create_subscription(PoseWithCovarianceStamped, "~/reset_to_pose", self._on_reset_to_pose, 1)
+        self._process_is_ready = self.create_guard_condition(self._subscribe_when_ready)
         backwards = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump_handler = self.get_clock().create_jump_callback(backwards, post_callback=self._on_clock_jump)
-        self._subscription = self._subscribe(parameters.reliability)
-        self._say_hello(parameters)
-        self.worker.start()
+        self._log_setup()
+
+    @property
+    def autostart(self) -> bool:
+        """Whether the node is to be configured and activated at once."""
+        return self._settings.autostart
 
     def close(self, timeout: float) -> bool:
-        """Stop fine-tuning now and the worker after the scan in work; False when it takes over `timeout` seconds."""
+        """End fine-tuning and the registration process; False when that takes over `timeout` seconds."""
         deadline = time.monotonic() + timeout
         self._fine_tuning.close(timeout)
-        return self.worker.stop(max(deadline - time.monotonic(), 0.0))
+        return self._session is None or self._session.close(max(deadline - time.monotonic(), 0.0))
 
-    def _subscribe(self, reliability: str):
-        # Deep, though the newest wins: the callback empties the queue within milliseconds when it gets its turn, and
-        # on a busy machine that can take a second.
-        qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[reliability.upper()])
-        return self.create_subscription(
+    # --- lifecycle ---
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Create the publishers and start the registration process; does not wait until it is ready."""
+        self._session = OdometrySession(self, self._settings, self._counters, self._process_is_ready.trigger)
+        self._fine_tuning.use(self._session)
+        self._session.start()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take scans from now on, or from when the registration process is ready."""
+        self._is_active, self._last_data = True, time.monotonic()
+        self._subscribe_when_ready()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take no scans any more. The trajectory goes on with the next activation."""
+        self._is_active = False
+        if self._subscription is not None:
+            self.destroy_subscription(self._subscription)
+            self._subscription = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End the registration process and take the publishers away."""
+        self._fine_tuning.use(None)
+        self._session.close(timeout=1.0)
+        self._session = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Deactivate and clean up, as far as that has not been done."""
+        self.on_deactivate(state)
+        return self.on_cleanup(state) if self._session is not None else TransitionCallbackReturn.SUCCESS
+
+    # --- the executor's thread ---
+
+    def _subscribe_when_ready(self) -> None:
+        is_ready = self._session is not None and self._session.loaded is not None
+        if not (self._is_active and is_ready) or self._subscription is not None:
+            return
+        self._last_data = time.monotonic()
+        # Deep, though only the latest is used: the callback empties the queue within milliseconds when its turn
+        # comes, and on a busy machine that can take a second.
+        qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[self._settings.reliability.upper()])
+        self._subscription = self.create_subscription(
             PointCloud2, "points", self._on_cloud, qos,
             callback_group=MutuallyExclusiveCallbackGroup(),
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_incompatible_qos),
         )
 
-    # --- executor threads ---
-
     def _on_cloud(self, message: PointCloud2) -> None:
         received = self._last_data = time.monotonic()
         self._counters.count("received")
+        if self._is_paused:
+            self._counters.count("paused")
+            return
         stamp = message.header.stamp
         missing = self._gaps.missing_before(seconds(stamp))
         if missing:
             self._counters.count("missing_by_stamps", number=missing)
+        pipeline = self._session.pipeline
         try:
             cloud = read_cloud(message)
         except CloudError as error:
-            self._count_bad_cloud(error.kind, str(error))
+            pipeline.count_bad_cloud(error.kind, str(error))
             return
-        except Exception as error:  # noqa: BLE001  whatever a driver sends, the node lives
-            self._on_error(error)
+        except Exception as error:  # noqa: BLE001  the node outlives whatever a driver sends
+            pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
-        if self._slot.put(Scan(cloud, stamp, frame_id, received)):
+        if self._session.slot.put(Scan(cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
         reason = f"a publisher's QoS does not fit the subscription's ({event.last_policy_kind})"
         if self._counters.count("incompatible_qos", reason):
-            self.get_logger().warning(f"{self._subscription.topic_name}: {reason}")
+            self.get_logger().warning(f"{self._topic}: {reason}")
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
         """Scans from before the jump have stamps about where the clock was; those from after it are kept."""
         gap = -jump.delta.nanoseconds * 1e-9
         middle = self.get_clock().now().nanoseconds * 1e-9 + gap / 2
-        self._restart(f"the clock went back by {gap:.3f} s", newer_than=middle)
+        if self._session is not None:
+            self._session.restart(f"the clock went back by {gap:.3f} s", newer_than=middle)
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._restart("asked for by ~/reset")
+        if self._session is not None:
+            self._session.restart("requested by ~/reset")
         response.success, response.message = True, "the next scan starts a new trajectory"
         return response
 
-    def _restart(self, reason: str, newer_than: float = float("-inf")) -> None:
-        """Forget the trajectory, and a scan that waits or is in work, unless their stamp (s) is older than that."""
-        self.get_logger().info(f"starting anew: {reason}")
-        with self._publishing:
-            self._restarted_at, self._newer_than = time.monotonic(), newer_than
-        if self._slot.discard(self._is_outdated):
-            self._counters.count("outdated")
-        self.worker.between_scans(lambda odometry: self._reset(odometry, reason, newer_than))
+    def _on_reset_to_pose(self, message: PoseWithCovarianceStamped) -> None:
+        """The next scan starts a trajectory at this pose of the base in odom_frame."""
+        if self._session is None:
+            return
+        try:
+            pose = initial_pose_of(message, self._settings.odom_frame)
+        except ValueError as error:
+            self.get_logger().error(f"~/reset_to_pose: {error}")
+            return
+        self._session.outputs.initial_pose = pose
+        self._session.restart("requested by ~/reset_to_pose")
+
+    def _on_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._is_paused = True
+        response.success, response.message = True, "scans are left out until ~/resume"
+        return response
+
+    def _on_resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._is_paused = False
+        response.success, response.message = True, "the trajectory goes on with the next scan"
+        return response
 
     def _apply(self, parameters: NodeParameters) -> None:
-        self._no_data_timeout = parameters.no_data_timeout
-        self._outputs.publish_tf = parameters.publish_tf
-        self._outputs.invert_tf = parameters.invert_tf
+        self._settings = parameters
         self._fine_tuning.apply(parameters.fine_tune)
+        if self._session is not None:
+            self._session.apply(parameters)
 
     def _report(self) -> None:
         counts = self._counters.copy()
-        situation = Situation(
-            topic=self._subscription.topic_name,
-            num_publishers=self._subscription.get_publisher_count(),
-            seconds_without_data=time.monotonic() - self._last_data,
-            no_data_timeout=self._no_data_timeout,
-            missing_mount=self._mounts.missing,
-            setup_problem=self._loaded.problem,
-            details={"device": self._loaded.device, "weights": self._weights, "frame": self._sensor_frame},
-        )
-        report = DiagnosticArray(status=[status_of(counts, self._reported, situation), self._fine_tuning.status()])
+        state = self._state()
+        report = DiagnosticArray(status=[status_of(counts, self._reported, state), self._fine_tuning.status()])
         report.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(report)
         self._reported = counts
-        self._outputs.publish_trajectory()
+        if self._session is not None:
+            self._session.outputs.publish_trajectory()
 
-    # --- the worker's thread ---
+    def _state(self) -> NodeState:
+        session, subscription = self._session, self._subscription
+        loaded = _NOTHING_LOADED if session is None else session.loaded or _NOTHING_LOADED
+        if not self._is_active:
+            activity = "inactive"
+        elif subscription is None:
+            activity = "loading"
+        else:
+            activity = "paused" if self._is_paused else "active"
+        details = {"device": loaded.device, "weights": loaded.weights}
+        if session is not None and self._settings.guess_frame:
+            details["guess_frame"] = session.guess.problem or self._settings.guess_frame
+        return NodeState(
+            node_name=self.get_fully_qualified_name(),
+            topic=self._topic,
+            sensor_frame="" if session is None else session.pipeline.sensor_frame,
+            activity=activity,
+            num_publishers=0 if subscription is None else count_publishers(self, subscription),
+            seconds_without_data=time.monotonic() - self._last_data,
+            no_data_timeout=self._settings.no_data_timeout,
+            missing_extrinsics="" if session is None else session.extrinsics.missing,
+            setup_problem=loaded.problem,
+            details=details,
+        )
 
-    def _reset(self, odometry: ScanOdometry, reason: str, newer_than: float) -> None:
-        if self._last_stamp > newer_than:
-            odometry.reset()
-            self._sensor_frame, self._last_stamp = "", float("-inf")
-            self._counters.count("reset", reason)
-
-    def _process(self, odometry: ScanOdometry, scan: Scan) -> None:
-        if self._is_outdated(scan):
-            self._counters.count("outdated")
-            return
-        if not scan.frame_id or self._outputs.base_frame_of(scan) == self._outputs.odom_frame:
-            self._count_bad_cloud("frame_id", f"'{scan.frame_id}' cannot be a child of '{self._outputs.odom_frame}'")
-            return
-        T_base_sensor = self._mounts.lookup(scan.frame_id)
-        if T_base_sensor is None:
-            if self._counters.count("waiting_for_mount"):
-                self.get_logger().warning(f"waiting: {self._mounts.missing}")
-            return
-        if self._sensor_frame != scan.frame_id:
-            if self._sensor_frame:
-                self._count_bad_cloud("other_frame", f"'{scan.frame_id}' among scans of '{self._sensor_frame}'")
-                return
-            self._sensor_frame = scan.frame_id
-
-        stamp = seconds(scan.stamp)
-        update = odometry.register_scan(scan.cloud.points, stamp, scan.cloud.times)
-        if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
-            self.get_logger().warning(f"a scan was {update.status}, told once, /diagnostics counts: {update.reason}")
-        if update.status == "ignored":
-            return
-        self._last_stamp = stamp
-        if update.status == "rejected":
-            self.recent_scans.add(scan.cloud.points, None, stamp)
-            return
-        self._check_speed(update)
-        if update.status in ("first", "reset"):
-            self.recent_scans.start_trajectory()
-        with self._publishing:
-            if self._is_outdated(scan):
-                self._counters.count("outdated")
-                return
-            self._outputs.publish(scan, update, T_base_sensor)
-        self._counters.count("registered")
-        self._counters.add_latency(time.monotonic() - scan.received)
-        self.recent_scans.add(scan.cloud.points, update.T_odom_sensor, stamp)
-
-    def _check_speed(self, update: OdometryUpdate) -> None:
-        speed = float(np.linalg.norm(update.twist[:3]))
-        if speed > IMPLAUSIBLE_SPEED:
-            reason = f"{speed:.0f} m/s: are the clouds in metres, in the sensor's frame, and the stamps in seconds?"
-            if self._counters.count("too_fast", reason):
-                self.get_logger().warning(f"the sensor moves at {reason}")
-
-    def _on_weights(self, name: str) -> None:
-        self._weights = name
-
-    # --- any thread ---
-
-    def _is_outdated(self, scan: Scan) -> bool:
-        """Received before the last restart, and of the time that it put an end to."""
-        return scan.received < self._restarted_at and seconds(scan.stamp) > self._newer_than
-
-    def _count_bad_cloud(self, kind: str, reason: str) -> None:
-        if self._counters.count(BAD_CLOUD + kind, reason):
-            self.get_logger().warning(f"unusable cloud ({kind}), told once: {reason}")
-
-    def _on_error(self, error: Exception) -> None:
-        if not self.context.ok():  # publishing fails once the context is shut down
-            return
-        kind = type(error).__name__
-        if self._counters.count(CORE_ERROR + kind, str(error)):
-            text = "".join(traceback.format_exception(error))
-            self.get_logger().error(f"a scan failed ({kind}), told once:\n{text}")
-
-    def _say_hello(self, parameters: NodeParameters) -> None:
-        logger = self.get_logger()
+    def _log_setup(self) -> None:
+        logger, parameters = self.get_logger(), self._settings
         logger.info(f"{sys.executable} (Python {platform.python_version()})")
         logger.info(
-            f"weights {self._loaded.weights}, device {self._loaded.device}, {parameters.num_threads} threads; "
-            f"{parameters.reliability} on {self._subscription.topic_name}; "
-            f"{parameters.odom_frame} -> {parameters.base_frame or 'the frame of the clouds'}"
+            f"{parameters.reliability} on {self._topic}; "
+            f"{parameters.odom_frame} -> {parameters.base_frame or 'the frame of the clouds'}; "
+            f"weights {parameters.weights or 'packaged'}, {parameters.num_threads} threads"
         )
-        if self._loaded.problem:
-            logger.error(self._loaded.problem)
         unknown = unknown_parameters(self)
         if unknown:
-            logger.warning(f"no parameters of this node, without effect: {', '.join(unknown)}")
+            logger.warning(f"parameters that this node does not have, without effect: {', '.join(unknown)}")

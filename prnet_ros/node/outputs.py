@@ -1,44 +1,73 @@
-"""Publishes what a registered scan says."""
+"""Publishes the results of a registered scan."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from nav_msgs.msg import Odometry, Path
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import PointCloud2
 from tf2_ros import TransformBroadcaster
 
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryUpdate
+from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.extrinsics import motion_of_base
-from prnet_ros.node.messages import cloud_message, odometry_message, tf_message
+from prnet_ros.node.messages import InitialPose, cloud_message, lost_message, odometry_message, tf_message
 from prnet_ros.node.scan_slot import Scan
 from prnet_ros.node.trajectory import Trajectory
 
+AT_ORIGIN = InitialPose(np.eye(4), np.zeros((6, 6)))
+
 
 class Outputs:
-    """TF, odometry, registered cloud and trajectory. `publish_tf` and `invert_tf` may change at any time."""
+    """TF, odometry, registered cloud, local map and trajectory.
+
+    `publish_tf`, `invert_tf` and `initial_pose` may change at any time; the last is for the next trajectory.
+    """
 
     def __init__(self, node: Node, odom_frame: str, base_frame: str, publish_tf: bool, invert_tf: bool) -> None:
         self.odom_frame = odom_frame
         self._base_frame = base_frame
         self.publish_tf = publish_tf
         self.invert_tf = invert_tf
+        self.initial_pose = AT_ORIGIN
+        self._started_at = AT_ORIGIN
         self._trajectory = Trajectory(odom_frame)
         self._tf = TransformBroadcaster(node)
         self._odometry = node.create_publisher(Odometry, "odometry", 10)
         self._registered_points = node.create_publisher(PointCloud2, "registered_points", 2)
         self._path = node.create_publisher(Path, "trajectory", 1)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._local_map = node.create_publisher(PointCloud2, "local_map", latched)
+        self._node = node
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        for publisher in (self._odometry, self._registered_points, self._path, self._local_map, self._tf.pub_tf):
+            self._node.destroy_publisher(publisher)
 
     def base_frame_of(self, scan: Scan) -> str:
-        """The frame whose motion a scan tells: the base's, or the scan's own where none was named."""
+        """The frame whose motion is published: the base's, or the scan's own where none was named."""
         return self._base_frame or scan.frame_id
 
-    def publish(self, scan: Scan, update: OdometryUpdate, T_base_sensor: np.ndarray) -> None:
-        """TF first, the cloud last, and only when someone listens to it."""
+    def publish(self, scan: Scan, update: OdometryUpdate, points: np.ndarray, T_base_sensor: np.ndarray) -> None:
+        """TF first, the cloud last, and only when it has a subscriber. points: (N, 3), those registered."""
         if update.status in ("first", "reset"):
             self._trajectory.clear()
+            self._started_at, self.initial_pose = self.initial_pose, AT_ORIGIN
         motion = motion_of_base(update, T_base_sensor)
+        start = self._started_at
+        if start is not AT_ORIGIN:
+            covariance = compose_covariance(start.T_odom_start, start.covariance, motion.T_odom_base, np.zeros((6, 6)))
+            turned = np.kron(np.eye(2), start.T_odom_start[:3, :3])
+            motion = replace(
+                motion,
+                T_odom_base=start.T_odom_start @ motion.T_odom_base,
+                covariance=covariance + turned @ motion.covariance @ turned.T,
+            )
         base_frame = self.base_frame_of(scan)
         if self.publish_tf:
             self._tf.sendTransform(
@@ -47,10 +76,24 @@ class Outputs:
         self._odometry.publish(odometry_message(motion, scan.stamp, self.odom_frame, base_frame))
         self._trajectory.add(motion.T_odom_base, scan.stamp)
         if self._registered_points.get_subscription_count() > 0:
-            points = se3.apply(motion.T_odom_base @ T_base_sensor, scan.cloud.points)
+            points = se3.apply(motion.T_odom_base @ T_base_sensor, points)
             self._registered_points.publish(cloud_message(points, scan.stamp, self.odom_frame))
 
+    def publish_lost(self, scan: Scan, update: OdometryUpdate, T_base_sensor: np.ndarray) -> None:
+        """The predicted pose with a covariance that says that it is unknown; no TF."""
+        T_odom_base = self._started_at.T_odom_start @ motion_of_base(update, T_base_sensor).T_odom_base
+        self._odometry.publish(lost_message(T_odom_base, scan.stamp, self.odom_frame, self.base_frame_of(scan)))
+
+    def is_local_map_wanted(self) -> bool:
+        """Whether the local map has a subscriber."""
+        return self._local_map.get_subscription_count() > 0
+
+    def publish_local_map(self, scan: Scan, points: np.ndarray, T_base_sensor: np.ndarray) -> None:
+        """points: (M, 3) in the frame of the sensor at the first scan."""
+        points = se3.apply(self._started_at.T_odom_start @ T_base_sensor, points)
+        self._local_map.publish(cloud_message(points, scan.stamp, self.odom_frame))
+
     def publish_trajectory(self) -> None:
-        """The path so far, when someone listens to it."""
+        """The path so far, when it has a subscriber."""
         if self._path.get_subscription_count() > 0 and (path := self._trajectory.message()) is not None:
             self._path.publish(path)

@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.config import Refinement, check_refinement
+from prnet_ros.node.compat import call_after_parameters_set
 
 _REGISTRATION = RegistrationConfig()
 _ODOMETRY = OdometryConfig()
@@ -35,12 +36,19 @@ class Spec:
     settable: bool = False
 
 
-# config/prnet.yaml documents these at length, in the same order; a test holds the two together.
+# config/prnet.yaml documents these at length, in the same order; a test compares the two.
 SPECS: dict[str, Spec] = {
-    "odom_frame": Spec("odom", "Frame the motion is told in (REP 105): where base_frame was at the first scan."),
+    "odom_frame": Spec("odom", "Frame of the published poses (REP 105): where base_frame was at the first scan."),
     "base_frame": Spec("", "Frame whose motion is published; empty: the frame of the clouds."),
     "publish_tf": Spec(True, "Publish odom_frame -> base_frame on /tf.", settable=True),
     "invert_tf": Spec(False, "Publish base_frame -> odom_frame instead, where base_frame has a parent.", settable=True),
+    "publish_weak": Spec(
+        False, "Publish weak results too, with their wide covariance; only accepted ones otherwise.", settable=True
+    ),
+    "publish_lost": Spec(
+        False, "Publish odometry with a huge covariance for a scan without a pose, instead of nothing.", settable=True
+    ),
+    "autostart": Spec(True, "Configure and activate at the start; off where a lifecycle manager does it."),
     "reliability": Spec(
         "best_effort", "Of the subscription to points.", choices=("best_effort", "reliable")
     ),
@@ -57,15 +65,18 @@ SPECS: dict[str, Spec] = {
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
     "registration.refinement": Spec(
-        _REGISTRATION.refinement, "What makes the pose exact, and of which library.", choices=get_args(Refinement)
+        _REGISTRATION.refinement, "Method that refines the pose, and its library.", choices=get_args(Refinement)
     ),
     "odometry.target": Spec(
         _ODOMETRY.target, "What a scan is registered to.", choices=("previous", "keyframe", "map")
     ),
     "odometry.keyframe_overlap": Spec(
-        _ODOMETRY.keyframe_overlap, "New key frame when less than this share of the scan overlaps it.", range=(0.0, 1.0)
+        _ODOMETRY.keyframe_overlap, "New keyframe when less than this share of the scan overlaps it.", range=(0.0, 1.0)
     ),
     "odometry.deskew": Spec(_ODOMETRY.deskew, "Undo the motion within a scan whose points have times."),
+    "odometry.guess_frame": Spec(
+        "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
+    ),
     "fine_tune.num_scans": Spec(
         20, "So many recent scans that differ are kept for ~/fine_tune.", range=(2, 1000), settable=True
     ),
@@ -106,7 +117,7 @@ class FineTuneParameters:
 
 @dataclass(frozen=True)
 class NodeParameters:
-    """Values of the parameters that do not belong to the core, as SPECS describes them."""
+    """Values of the parameters, as SPECS describes them."""
 
     odom_frame: str
     base_frame: str
@@ -114,6 +125,10 @@ class NodeParameters:
     invert_tf: bool
     reliability: str
     no_data_timeout: float
+    publish_weak: bool
+    publish_lost: bool
+    autostart: bool
+    guess_frame: str
     weights: str
     device: str
     num_threads: int
@@ -128,15 +143,14 @@ def declare_parameters(node: Node) -> None:
         try:
             value = node.declare_parameter(name, spec.default, _descriptor(spec)).value
         except InvalidParameterTypeException as error:
-            hint = " (write 2.0, not 2)" if isinstance(spec.default, float) else ""
-            raise ParameterError(f"parameter '{name}' must be a {type(spec.default).__name__}{hint}") from error
+            raise ParameterError(f"parameter '{name}' must be a {type(spec.default).__name__}") from error
         except InvalidParameterValueException as error:
             raise ParameterError(f"parameter '{name}': {error}") from error
         _check(name, value)
 
 
 def unknown_parameters(node: Node) -> list[str]:
-    """What was set for the node from outside and is none of its parameters, in words, with the nearest name."""
+    """Parameters set for the node that it does not have, in words, with the nearest name."""
     words = []
     for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no other way to ask
         if node.has_parameter(name) or name.startswith("qos_overrides."):
@@ -148,7 +162,7 @@ def unknown_parameters(node: Node) -> list[str]:
 
 def read_parameters(node: Node) -> NodeParameters:
     """The present values. Raises ParameterError where two do not go together."""
-    values = {name: node.get_parameter(name).value for name in SPECS}
+    values = {name: _typed(name, node.get_parameter(name).value) for name in SPECS}
     registration = _group(values, "registration.")
     registration["voxel_size"] = registration["voxel_size"] or None
     registration["max_range"] = registration["max_range"] or float("inf")
@@ -158,10 +172,13 @@ def read_parameters(node: Node) -> NodeParameters:
         registration_config = RegistrationConfig(num_threads=values["num_threads"], **registration)
     except ValueError as error:
         raise ParameterError(f"parameters 'registration': {error}") from error
+    odometry = _group(values, "odometry.")
+    guess_frame = odometry.pop("guess_frame")
     return NodeParameters(
+        guess_frame=guess_frame,
         **{name: value for name, value in values.items() if "." not in name},
         registration=registration_config,
-        odometry=OdometryConfig(**_group(values, "odometry.")),
+        odometry=OdometryConfig(**odometry),
         fine_tune=FineTuneParameters(**_group(values, "fine_tune.")),
     )
 
@@ -178,12 +195,19 @@ def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(check)
-    node.add_post_set_parameters_callback(lambda _: apply(read_parameters(node)))
+    call_after_parameters_set(node, lambda: apply(read_parameters(node)))
 
 
 def _check(name: str, value: Any) -> None:
     """What a ParameterDescriptor cannot check."""
     spec = SPECS.get(name)
+    if spec is not None and isinstance(spec.default, float):
+        value = _typed(name, value)
+        low, high = spec.range
+        if not isinstance(value, float):
+            raise ParameterError(f"parameter '{name}' must be a float, not {value!r}")
+        if not low <= value <= high:
+            raise ParameterError(f"parameter '{name}' must be from {low:g} to {high:g}, not {value:g}")
     if spec is not None and spec.choices is not None and value not in spec.choices:
         raise ParameterError(f"parameter '{name}' must be one of {', '.join(spec.choices)}, not '{value}'")
     if name == "registration.refinement":
@@ -193,12 +217,19 @@ def _check(name: str, value: Any) -> None:
             raise ParameterError(f"parameter '{name}': {error}") from error
     if name == "odom_frame" and not value:
         raise ParameterError("parameter 'odom_frame' must not be empty")
-    if name in ("odom_frame", "base_frame") and value.startswith("/"):
+    if name in ("odom_frame", "base_frame", "odometry.guess_frame") and value.startswith("/"):
         raise ParameterError(f"parameter '{name}' must not begin with a slash: '{value}'")
+
+
+def _typed(name: str, value: Any) -> Any:
+    """Integers are accepted for doubles: YAML reads 50 as an integer."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_integer and isinstance(SPECS[name].default, float) else value
 
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(description=spec.description, read_only=not spec.settable)
+    descriptor.dynamic_typing = isinstance(spec.default, float)  # `_check` sees to the type
     if spec.choices is not None:
         descriptor.additional_constraints = "one of: " + ", ".join(spec.choices)
     if spec.range is not None:

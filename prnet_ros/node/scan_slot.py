@@ -1,4 +1,4 @@
-"""Hands scans from the subscriber to the worker; the newest wins."""
+"""Passes scans from the subscriber to the worker, latest only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prnet_core.io.pointcloud2 import Cloud
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan on its way to the worker. received: seconds of the steady clock."""
+    """A scan for the worker. received: seconds of the steady clock."""
 
     cloud: Cloud
     stamp: Time
@@ -22,7 +22,7 @@ class Scan:
 
 
 class ScanSlot:
-    """Room for one scan: a newer one replaces one that still waits. For any number of threads."""
+    """Holds one scan: a newer one replaces one that still waits. For any number of threads."""
 
     def __init__(self) -> None:
         self._ready = threading.Condition()
@@ -44,8 +44,8 @@ class ScanSlot:
             scan, self._scan, self._is_woken = self._scan, None, False
         return scan
 
-    def discard(self, is_unwanted: Callable[[Scan], bool]) -> bool:
-        """Forget the scan that waits if it is unwanted; True then."""
+    def discard(self, is_unwanted: Callable[[Scan], bool] = lambda scan: True) -> bool:
+        """Forget the scan that waits if it is unwanted; True when there was one."""
         with self._ready:
             discarded = self._scan is not None and is_unwanted(self._scan)
             if discarded:

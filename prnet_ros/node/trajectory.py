@@ -1,4 +1,4 @@
-"""The way so far as a nav_msgs/Path that does not grow without end."""
+"""The trajectory so far as a nav_msgs/Path of bounded size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CAPACITY = 2000
 
 
 class Trajectory:
-    """Poses of the base in the odometry frame. When full, every second one goes and so does every second new one."""
+    """Poses of the base in the odometry frame. When full, every second one goes, and every second new one."""
 
     def __init__(self, odom_frame: str) -> None:
         self._odom_frame = odom_frame
@@ -24,7 +24,7 @@ class Trajectory:
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Start again from nothing."""
         with self._lock:
             self._poses: list[PoseStamped] = []
             self._every, self._count = 1, 0

@@ -1,36 +1,47 @@
-"""The one thread that owns the network and the odometry."""
+"""The thread that owns the registration process."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
 
-from prnet_core.odometry import ScanOdometry
+from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, RegistrationProcess
 from prnet_ros.node.scan_slot import Scan, ScanSlot
 
-Action = Callable[[ScanOdometry], None]
+Action = Callable[[RegistrationProcess], Any]
+_WATCH_PERIOD = 1.0  # s, between two looks at an idle process
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # s, before a restart; doubled each time until a scan was processed
 
 
 class Worker:
-    """Processes the scans of a slot, one after the other, and runs what others want done between two scans.
+    """Starts the process, hands it the scans of a slot one after the other, and restarts it when it ends.
 
-    process(odometry, scan): called in the worker's thread for every scan.
-    on_error(error): called for any exception of `process` or of an action; the thread goes on.
+    start_process(): makes a RegistrationProcess. The other functions are called in the worker's thread:
+    on_ready(registration, loaded): the process, or one that replaces it, can take scans. process(registration, scan):
+    for every scan. on_died(reason): the process has ended by itself; its odometry is lost. on_error(error): for any
+    exception of `process` or of an action; the thread goes on.
     """
 
     def __init__(
         self,
-        odometry: ScanOdometry,
+        start_process: Callable[[], RegistrationProcess],
         slot: ScanSlot,
-        process: Callable[[ScanOdometry, Scan], None],
+        process: Callable[[RegistrationProcess, Scan], None],
+        on_ready: Callable[[RegistrationProcess, LoadedNetwork], None],
+        on_died: Callable[[str], None],
         on_error: Callable[[Exception], None],
     ) -> None:
-        self._odometry = odometry
+        self._start_process = start_process
         self._slot = slot
         self._process = process
-        self._on_error = on_error
-        self._actions: deque[Action] = deque()
+        self._on_ready, self._on_died, self._on_error = on_ready, on_died, on_error
+        self._lock = threading.Lock()  # between a start and `stop`
+        self._registration: RegistrationProcess | None = None
+        self._actions: deque[tuple[Action, Future]] = deque()
+        self._pause = _FIRST_PAUSE
         self._is_stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="prnet_worker", daemon=True)
 
@@ -38,31 +49,79 @@ class Worker:
         """Start the thread."""
         self._thread.start()
 
-    def between_scans(self, action: Action) -> None:
-        """Have `action(odometry)` run in the worker's thread before its next scan; returns at once.
+    def between_scans(self, action: Action) -> Future:
+        """Have `action(registration)` run in the worker's thread before its next scan; returns at once.
 
-        This is how the network is exchanged: `lambda odometry: setattr(odometry.registration, "network", tuned)`.
+        The future has its value, or its exception, or is cancelled when the worker stops.
         """
-        self._actions.append(action)
+        future: Future = Future()
+        self._actions.append((action, future))
         self._slot.wake()
+        return future
 
     def stop(self, timeout: float) -> bool:
-        """End after the scan in work; False when that takes longer than `timeout` seconds."""
-        self._is_stopping.set()
+        """End the process, with what it is at, and the thread; False when that takes over `timeout` seconds."""
+        with self._lock:
+            self._is_stopping.set()
+            if self._registration is not None:
+                self._registration.kill()
         self._slot.wake()
-        self._thread.join(timeout)
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         while not self._is_stopping.is_set():
-            scan = self._slot.take(timeout=1.0)
-            while self._actions:
-                self._attempt(self._actions.popleft(), self._odometry)
-            if scan is not None and not self._is_stopping.is_set():
-                self._attempt(self._process, self._odometry, scan)
+            try:
+                self._serve_one_process()
+            except ProcessDied as died:
+                if self._is_stopping.is_set():
+                    break
+                self._on_died(str(died))
+            except Exception as error:  # noqa: BLE001  the node goes on, and says why it does not register
+                self._on_error(error)
+            self._is_stopping.wait(self._pause)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        while self._actions:
+            self._actions.popleft()[1].cancel()
 
-    def _attempt(self, function: Callable, *arguments: object) -> None:
+    def _serve_one_process(self) -> None:
+        """Until it dies (ProcessDied), cannot start (RemoteError), or the worker is to stop."""
+        with self._lock:
+            if self._is_stopping.is_set():
+                return
+            self._registration = registration = self._start_process()
         try:
-            function(*arguments)
+            self._on_ready(registration, registration.wait_until_ready())
+            while not self._is_stopping.is_set():
+                scan = self._slot.take(timeout=_WATCH_PERIOD)
+                self._run_actions(registration)
+                if scan is not None and not self._is_stopping.is_set():
+                    self._attempt(registration, scan)
+                if not registration.is_alive():
+                    raise ProcessDied("the registration process ended between two scans")
+        finally:
+            with self._lock:
+                self._registration = None
+            registration.close()
+
+    def _run_actions(self, registration: RegistrationProcess) -> None:
+        while self._actions:
+            action, future = self._actions.popleft()
+            try:
+                future.set_result(action(registration))
+            except ProcessDied as died:
+                future.set_exception(died)
+                raise
+            except Exception as error:  # noqa: BLE001
+                future.set_exception(error)
+                self._on_error(error)
+
+    def _attempt(self, registration: RegistrationProcess, scan: Scan) -> None:
+        try:
+            self._process(registration, scan)
+            self._pause = _FIRST_PAUSE
+        except ProcessDied:
+            raise
         except Exception as error:  # noqa: BLE001  a robot's node outlives any error of its core
             self._on_error(error)

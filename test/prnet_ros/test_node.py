@@ -46,7 +46,7 @@ def static_transform(parent, child, matrix):
     return message
 
 
-def test_nothing_before_the_mount_is_known_then_the_motion_of_the_base(robot, walk_poses):
+def test_nothing_before_the_extrinsics_are_known_then_the_motion_of_the_base(robot, walk_poses):
     """The sensor looks to the left, 1 m before the base."""
     from tf2_ros import StaticTransformBroadcaster
 
@@ -55,8 +55,8 @@ def test_nothing_before_the_mount_is_known_then_the_motion_of_the_base(robot, wa
     poses = walk_poses(5)  # of the base
     robot.publish(robot.room.scan(poses[0] @ T_base_sensor), START - 1.0)
     robot.wait_for_status(
-        lambda values, message: values["waiting_for_mount"] == "1" and "'lidar' to 'base_link'" in message,
-        "the missing mount to be named",
+        lambda values, message: values["waiting_for_extrinsics"] == "1" and "'lidar' to 'base_link'" in message,
+        "the missing transform to be named",
     )
     assert not robot.odometry and not robot.transforms
 
@@ -67,7 +67,7 @@ def test_nothing_before_the_mount_is_known_then_the_motion_of_the_base(robot, wa
     ])
     stamp = START
 
-    def publish_until_heard():
+    def publish_until_answered():
         nonlocal stamp
         if not robot.odometry:
             stamp += 0.1
@@ -75,7 +75,7 @@ def test_nothing_before_the_mount_is_known_then_the_motion_of_the_base(robot, wa
             robot.spin(0.2)
         return bool(robot.odometry)
 
-    robot.wait_until(publish_until_heard, "the mount to arrive")
+    robot.wait_until(publish_until_answered, "the transform to arrive")
     robot.wait_for_odometry(stamp)
     for i, pose in enumerate(poses[1:], 1):
         robot.publish_and_wait(pose @ T_base_sensor, stamp + i * PERIOD)

@@ -12,7 +12,7 @@ from node_answers import PERIOD, START, assert_close, pose_matrix, stamp_of  # n
 from prnet_core.geometry import se3  # noqa: E402
 
 
-def test_silence_is_told_with_the_topic(robot, walk_poses):
+def test_silence_is_reported_with_the_topic(robot, walk_poses):
     robot.start_node("-r", "points:=/front/cloud", no_data_timeout=0.3)
     robot.wait_for_status(
         lambda values, message: "no data for" in message and "/front/cloud (0 publishers)" in message, "the topic"
@@ -29,7 +29,7 @@ def test_best_effort_publisher_and_reliable_subscription_are_named(robot):
     assert driver.get_subscription_count() == 0
 
 
-def test_newest_scan_wins_and_the_dropped_are_counted(robot, walk_poses):
+def test_only_the_latest_scan_waits_and_the_dropped_are_counted(robot, walk_poses):
     robot.start_node(registration__target_points=200000, reliability="reliable")  # slow
     poses = walk_poses(25)
     for i, pose in enumerate(poses):
@@ -54,7 +54,7 @@ def test_signals_end_the_node_cleanly_with_a_scan_in_work(robot, walk_poses, num
     assert "Traceback" not in robot.log() and "rror" not in robot.log()
 
 
-def test_log_names_the_interpreter_and_what_is_not_to_be_had(robot, walk_poses):
+def test_log_names_the_interpreter_and_what_cannot_be_loaded(robot, walk_poses):
     import sys
 
     robot.start_node(weights="/nowhere/w.safetensors", device="cuda:7")
@@ -69,7 +69,9 @@ def test_log_names_the_interpreter_and_what_is_not_to_be_had(robot, walk_poses):
 
 @pytest.mark.parametrize("arguments, said", [
     ("num_threads:=0", "num_threads"),
-    ("registration.max_range:=5", "registration.max_range' must be a float"),
+    ("registration.max_range:=far", "registration.max_range' must be a float, not 'far'"),
+    ("registration.max_range:=true", "registration.max_range' must be a float, not True"),
+    ("registration.max_range:=-5", "registration.max_range' must be from 0 to 1e+06, not -5"),
     ("reliability:=sometimes", "best_effort, reliable"),
     ("odom_frame:=''", "odom_frame"),
     ("base_frame:=odom", "must differ"),
@@ -88,7 +90,7 @@ def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, arguments, s
     assert said in ended.stderr and "Traceback" not in ended.stderr
 
 
-def test_arguments_that_are_none_and_parameters_that_are_not_its_own_are_named(robot):
+def test_unknown_arguments_and_parameters_are_named(robot):
     import subprocess
     import sys
 
@@ -100,7 +102,6 @@ def test_arguments_that_are_none_and_parameters_that_are_not_its_own_are_named(r
 
 
 FAILING_CORE = """
-import sys
 from prnet_core.odometry import ScanOdometry
 register = ScanOdometry.register_scan
 
@@ -110,13 +111,12 @@ def fail_sometimes(self, points, stamp, times=None):
     return register(self, points, stamp, times)
 
 ScanOdometry.register_scan = fail_sometimes
-from prnet_ros.node.main import main
-sys.exit(main())
 """
 
 
-def test_exceptions_of_the_core_are_counted_told_once_and_the_node_goes_on(robot, walk_poses):
-    robot.start_node(program=("-c", FAILING_CORE))
+def test_exceptions_of_the_core_are_counted_logged_once_and_the_node_goes_on(robot, walk_poses):
+    robot.change_core(FAILING_CORE)
+    robot.start_node()
     poses = walk_poses(9)
     failed = [i for i in range(9) if round((START + i * PERIOD) * 10) % 3 == 2]
     for i, pose in enumerate(poses):
@@ -133,7 +133,7 @@ def test_exceptions_of_the_core_are_counted_told_once_and_the_node_goes_on(robot
 
 
 SLOW_CORE = """
-import sys, time
+import time
 from prnet_core.odometry import ScanOdometry
 register = ScanOdometry.register_scan
 
@@ -144,15 +144,14 @@ def slow_once(self, points, stamp, times=None):
     return register(self, points, stamp, times)
 
 ScanOdometry.register_scan = slow_once
-from prnet_ros.node.main import main
-sys.exit(main())
 """
 
 
 def test_a_scan_in_work_when_the_trajectory_ends_is_not_published(robot, walk_poses):
     from std_srvs.srv import Trigger
 
-    robot.start_node(program=("-c", SLOW_CORE))
+    robot.change_core(SLOW_CORE)
+    robot.start_node()
     poses = walk_poses(4)
     robot.publish_and_wait(poses[0], START)
     robot.publish(robot.room.scan(poses[1]), START + 1.0)

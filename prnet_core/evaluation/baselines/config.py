@@ -1,4 +1,4 @@
-"""Configurations of the baselines, from plain values."""
+"""Configurations of the baselines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ Config = TypeVar("Config", bound="BaselineConfig")
 
 
 class BaselineConfig:
-    """A frozen dataclass with a preset `paper` (its defaults) and `small`, to and from plain values."""
+    """A frozen dataclass with the presets `paper` (its defaults) and `small`, to and from builtin values."""
 
     @classmethod
     def from_dict(cls: type[Config], values: dict) -> Config:
-        """`values` over the preset that "preset" names, the paper's without. Raises ValueError for unknown names."""
+        """`values` override the preset named by "preset" (default "paper"). Raises ValueError for unknown names."""
         values = dict(values)
         preset = getattr(cls, values.pop("preset", "paper"))()
         unknown = set(values) - {item.name for item in fields(cls)}

@@ -23,7 +23,7 @@ FORMAT = "dcp/1"
 
 @dataclass(frozen=True)
 class DCPConfig(BaselineConfig):
-    """The network's form; the names are PRNetConfig's, whose layers it shares. The defaults are the paper's."""
+    """Architecture. The names are those of PRNetConfig, the layers are shared. The defaults are the paper's."""
 
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
     num_neighbours: int = 20
@@ -33,12 +33,12 @@ class DCPConfig(BaselineConfig):
 
     @classmethod
     def small(cls) -> DCPConfig:
-        """As wide as PRNet's small preset."""
+        """The width of PRNet's small preset."""
         return cls(embedding=256, feed_forward=512)
 
 
 class DCP(nn.Module):
-    """DGCNN, transformer, a soft match for every point, and Procrustes, once."""
+    """DGCNN, transformer, a soft match for every point, Procrustes; one pass."""
 
     def __init__(self, config: DCPConfig) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class DCP(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source (B, N, 3), target (B, M, 3) -> T_target_source (B, 4, 4).
 
-        m(x_i, Y) = softmax(Phi_xi Phi_Y^T / sqrt(C)); each x_i is matched with the mean of Y that m weighs.
+        m(x_i, Y) = softmax(Phi_xi Phi_Y^T / sqrt(C)); each x_i is matched with the mean of Y, weighted by m.
         """
         check_clouds(source, target)
         source_local, target_local = self.dgcnn(source), self.dgcnn(target)
@@ -73,7 +73,7 @@ class DCP(nn.Module):
 
 
 def dcp_objective(network: DCP, pairs: PairBatch, num_passes: int, share_done: float) -> dict[str, Tensor]:
-    """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is the optimiser's. There is one pass."""
+    """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is in the optimiser. One pass."""
     T_target_source = network(pairs.source, pairs.target)
     return {"total": motion_loss(T_target_source, pairs.T_target_source)}
 

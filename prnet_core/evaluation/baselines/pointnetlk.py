@@ -22,11 +22,11 @@ DAMPING = 1e-4
 
 @dataclass(frozen=True)
 class PointNetLKConfig(BaselineConfig):
-    """The network's form and its iterations. The defaults are the paper's."""
+    """Architecture and iterations. The defaults are the paper's."""
 
     channels: tuple[int, ...] = (64, 64, 64, 128, 1024)
     step: float = 0.01
-    """Of the finite differences: radians and units of length."""
+    """Step of the finite differences: radians, units of length."""
     num_iterations: int = 10
 
     @classmethod
@@ -35,10 +35,10 @@ class PointNetLKConfig(BaselineConfig):
 
 
 class PointNetLK(nn.Module):
-    """Lucas-Kanade on a PointNet's global feature, inverse compositional.
+    """Inverse compositional Lucas-Kanade on the global feature of a PointNet.
 
-    The PointNet has no BatchNorm: with it the Jacobian, which compares features of moved copies of a cloud,
-    would depend on the rest of the batch (the authors freeze it for this reason).
+    The PointNet has no BatchNorm. With it, the Jacobian, which compares features of moved copies of a cloud, would
+    depend on the rest of the batch (the authors freeze BatchNorm for this reason).
     """
 
     def __init__(self, config: PointNetLKConfig) -> None:
@@ -84,7 +84,7 @@ class PointNetLK(nn.Module):
 
 
 def exp(twist: Tensor) -> Tensor:
-    """Rigid motion (..., 4, 4) of a twist (..., 6) = (v, omega): the matrix exponential."""
+    """Rigid transform (..., 4, 4) of a twist (..., 6) = (v, omega): the matrix exponential."""
     v, omega = twist[..., :3], twist[..., 3:]
     zero = torch.zeros_like(omega[..., 0])
     x, y, z = omega.unbind(-1)
@@ -98,7 +98,7 @@ def exp(twist: Tensor) -> Tensor:
 
 
 def _damped_pseudo_inverse(jacobian: Tensor) -> Tensor:
-    """(J^T J + d I)^-1 J^T, (B, 6, C), d a small part of J^T J's mean eigenvalue: finite where J has no full rank."""
+    """(J^T J + d I)^-1 J^T, (B, 6, C), with d a small fraction of the mean eigenvalue of J^T J; finite for any rank."""
     normal = jacobian.transpose(1, 2) @ jacobian
     mean_eigenvalue = normal.diagonal(dim1=1, dim2=2).mean(dim=1).view(-1, 1, 1)
     identity = torch.eye(6, device=normal.device, dtype=normal.dtype)
@@ -109,7 +109,7 @@ def _damped_pseudo_inverse(jacobian: Tensor) -> Tensor:
 def pointnetlk_objective(
     network: PointNetLK, pairs: PairBatch, num_passes: int, share_done: float
 ) -> dict[str, Tensor]:
-    """L = |G^-1 G* - I|_F, mean over the batch. The iterations are the network's own."""
+    """L = |G^-1 G* - I|_F, mean over the batch. The number of iterations is in the configuration."""
     T_target_source = network(pairs.source, pairs.target)
     identity = torch.eye(4, device=T_target_source.device)
     difference = invert(T_target_source) @ pairs.T_target_source - identity

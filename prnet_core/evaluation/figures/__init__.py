@@ -1,1 +1,1 @@
-"""Pictures of what the network does, drawn headless to files. Each function returns what it measured."""
+"""Figures of the network's results, drawn headless to files. Each function returns its measurements."""

@@ -1,4 +1,4 @@
-"""The paper's real scans: partial views of the Stanford bunny, before and after."""
+"""The paper's real scans: partial views of the Stanford bunny, before and after registration."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_DRAWN = 6000
 
 
 def draw_bunny(registration: Registration, folder: str | Path, path: str | Path) -> list[dict]:
-    """Register neighbouring scans of the turntable in `folder` (scans/NAME.npy, poses.txt) and draw them together.
+    """Register neighbouring turntable scans in `folder` (scans/NAME.npy, poses.txt) and draw them.
 
-    Writes `path`; returns for each step: source, target, status, error_deg and error_m against poses.txt.
+    Writes `path`. Returns for each step: source, target, status, error_deg and error_m against poses.txt.
     """
     folder = Path(folder)
     names = [line.split()[0].removesuffix(".npy") for line in (folder / "scans.txt").read_text().splitlines() if line]
@@ -30,15 +30,15 @@ def draw_bunny(registration: Registration, folder: str | Path, path: str | Path)
     for source, target in STEPS:
         result = registration.register(scans[source], scans[target])
         placed[source] = placed[target] @ result.T_target_source
-        truth = se3.invert(_square(poses[target])) @ _square(poses[source])
-        off = se3.invert(truth) @ result.T_target_source
-        error_m = float(np.linalg.norm(result.T_target_source[:3, 3] - truth[:3, 3]))
-        error_deg = float(np.degrees(se3.rotation_angle(off[:3, :3])))
+        T_true = se3.invert(_square(poses[target])) @ _square(poses[source])
+        error = se3.invert(T_true) @ result.T_target_source
+        error_m = float(np.linalg.norm(result.T_target_source[:3, 3] - T_true[:3, 3]))
+        error_deg = float(np.degrees(se3.rotation_angle(error[:3, :3])))
         report.append(
             {"source": source, "target": target, "status": result.status, "error_deg": error_deg, "error_m": error_m}
         )
     figure, axes = new_figure(1, 2, 4.0)
-    for one, title, moved in ((axes[0, 0], "five scans as they come", False), (axes[0, 1], "registered", True)):
+    for one, title, moved in ((axes[0, 0], "five scans, input", False), (axes[0, 1], "registered", True)):
         for name, color in zip(wanted, COLORS, strict=True):
             points = scans[name][:: max(1, len(scans[name]) // MAX_DRAWN)]
             draw_cloud(one, se3.apply(placed[name], points) if moved else points, VIEW, color, size=1.2)

@@ -1,4 +1,4 @@
-"""Clouds on flat axes: an orthographic view of our own, because it is sharper than three-dimensional axes."""
+"""Clouds in an orthographic view on 2D axes, which is sharper than Matplotlib's 3D axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLE_INCHES = 0.3
 
 
 def view_matrix(azimuth_deg: float, elevation_deg: float) -> np.ndarray:
-    """Rows: to the right, up, towards the viewer (3, 3), for a world whose z is up."""
+    """(3, 3), rows: right, up, towards the viewer, for a world with z up."""
     azimuth, elevation = np.radians([azimuth_deg, elevation_deg])
     towards = np.array(
         [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
@@ -25,7 +25,7 @@ def view_matrix(azimuth_deg: float, elevation_deg: float) -> np.ndarray:
 
 
 def draw_cloud(axes: Axes, points: np.ndarray, view: np.ndarray, color, size: float = 5.0, faint: bool = False) -> None:
-    """Scatter points (N, 3), far ones first and paler. `color` is one colour, or (N, 3 or 4) of them."""
+    """Scatter points (N, 3), far points first and paler. `color`: one colour, or (N, 3 or 4) colours."""
     seen = points @ view.T
     order = np.argsort(seen[:, 2])
     depth = seen[order, 2]
@@ -36,13 +36,13 @@ def draw_cloud(axes: Axes, points: np.ndarray, view: np.ndarray, color, size: fl
 
 
 def draw_marks(axes: Axes, points: np.ndarray, view: np.ndarray, color: str, size: float = 22.0) -> None:
-    """Ringed dots for key points (K, 3)."""
+    """Ringed dots for keypoints (K, 3)."""
     seen = points @ view.T
     axes.scatter(seen[:, 0], seen[:, 1], s=size, c=color, edgecolors="white", linewidths=0.6, zorder=3)
 
 
 def new_figure(rows: int, columns: int, size: float = 3.2) -> tuple[Figure, np.ndarray]:
-    """Bare axes (rows, columns), all of one scale and each row of one extent."""
+    """Axes (rows, columns) without frames, of equal scale; each row has equal limits."""
     figure = Figure(figsize=(columns * size, rows * size), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey="row")
     for one in axes.flat:
@@ -52,7 +52,7 @@ def new_figure(rows: int, columns: int, size: float = 3.2) -> tuple[Figure, np.n
 
 
 def save(figure: Figure, path: str | Path, legend: dict[str, tuple[str, float]] | None = None) -> None:
-    """Write the figure, its rows as high as what is in them. legend: words -> (colour, size) of their dots."""
+    """Write the figure with row heights that fit their content. legend: text -> (colour, size) of its dot."""
     rows = figure.axes[0].get_gridspec()
     first = figure.axes[:: rows.ncols]
     heights = [np.ptp(one.get_ylim()) for one in first]

@@ -1,4 +1,4 @@
-"""Matches between two objects of a class: what the features know beyond the shape they were made from."""
+"""Matches between two objects of a class, which show that the features generalise over shapes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib import colormaps
 
 from prnet_core.evaluation.figures.canvas import draw_cloud, new_figure, save, view_matrix
-from prnet_core.evaluation.figures.network_view import look
+from prnet_core.evaluation.figures.network_view import run_network
 from prnet_core.model import PRNet
 
 VIEW = view_matrix(-60, 35)
@@ -20,20 +20,20 @@ GAP = 0.5
 def draw_correspondences(
     network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path, num_points: int = 1024
 ) -> int:
-    """Two shapes (P, 3) side by side, each point of the first coloured by place, the surest matches as lines.
+    """Two shapes (P, 3) side by side, with the most confident matches as lines.
 
-    Writes `path`; returns the number of lines.
+    Writes `path`. Returns the number of lines.
     """
     first, second = first[:num_points], second[:num_points]
-    seen = look(network, first, second, NUM_KEYPOINTS)
-    best = np.argsort(-seen.confidence)[: 4 * NUM_LINES]
-    best = _spread(first[seen.source_keypoints[best]], best, NUM_LINES)
-    sources = first[seen.source_keypoints[best]]
-    targets = second[seen.target_keypoints[seen.matches[best]]]
+    view = run_network(network, first, second, NUM_KEYPOINTS)
+    best = np.argsort(-view.confidence)[: 4 * NUM_LINES]
+    best = _spread(first[view.source_keypoints[best]], best, NUM_LINES)
+    sources = first[view.source_keypoints[best]]
+    targets = second[view.target_keypoints[view.matches[best]]]
 
     figure, axes = new_figure(1, 1, 9.0)
     one = axes[0, 0]
-    one.set_title(f"the surest matches between two objects, {len(best)} of {NUM_KEYPOINTS} key points", fontsize=11)
+    one.set_title(f"{len(best)} of {NUM_KEYPOINTS} matches between two objects, the most confident", fontsize=11)
     shift = ((first @ VIEW[0]).max() - (second @ VIEW[0]).min() + GAP) * VIEW[0]
     draw_cloud(one, first, VIEW, "#8a94a0", size=4)
     draw_cloud(one, second + shift, VIEW, "#8a94a0", size=4)
@@ -48,7 +48,7 @@ def draw_correspondences(
 
 
 def _spread(points: np.ndarray, indices: np.ndarray, count: int) -> np.ndarray:
-    """Of `indices`, the `count` whose points (same order) lie farthest apart from each other, the first one kept."""
+    """Farthest point sampling: `count` of `indices`, by their points in the same order, beginning with the first."""
     chosen = [0]
     distance = np.linalg.norm(points - points[0], axis=1)
     while len(chosen) < min(count, len(points)):

@@ -1,4 +1,4 @@
-"""Key points: on a pair before and after, and whether they stay when the pair is seen from elsewhere."""
+"""Keypoints: of a pair before and after registration, and their repeatability under rotation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prnet_core.evaluation.figures.canvas import (
     save,
     view_matrix,
 )  # fmt: skip
-from prnet_core.evaluation.figures.network_view import look
+from prnet_core.evaluation.figures.network_view import run_network
 from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet
@@ -29,15 +29,15 @@ NUM_SHOWN = 48
 
 
 def draw_keypoints(network: PRNet, shape: np.ndarray, index: int, path: str | Path) -> dict[str, float]:
-    """Input and aligned, partial and full clouds of a shape (P, 3) by the protocol, the strongest key points marked.
+    """Partial and full clouds of a shape (P, 3) by the protocol, input and aligned, with the strongest keypoints.
 
-    Writes `path`; returns the rotation errors in degrees, `partial_error_deg` and `full_error_deg`.
+    Writes `path`. Returns the rotation errors in degrees, `partial_error_deg` and `full_error_deg`.
     """
     figure, axes = new_figure(2, 2)
     errors = {}
     for row, (name, protocol) in zip(axes, {"partial": "objects", "full": "full"}.items(), strict=True):
         source, target, true = protocol_pair(shape, index, protocol)
-        seen = look(network, source, target, NUM_SHOWN)
+        seen = run_network(network, source, target, NUM_SHOWN)
         error = float(geodesic_errors_deg(seen.T_target_source[None], true[None])[0])
         errors[f"{name}_error_deg"] = error
         moved = se3.apply(seen.T_target_source, source.astype(np.float64))
@@ -47,33 +47,34 @@ def draw_keypoints(network: PRNet, shape: np.ndarray, index: int, path: str | Pa
             draw_marks(one, target[seen.target_keypoints], VIEW, TARGET, size=44)
             draw_marks(one, cloud[seen.source_keypoints], VIEW, SOURCE, size=14)
             one.set_title(title, fontsize=10)
-    save(figure, path, {"source": (SOURCE, 4.0), "target": (TARGET, 5.5), "large: key points": ("#777777", 8.0)})
+    save(figure, path, {"source": (SOURCE, 4.0), "target": (TARGET, 5.5), "large: keypoints": ("#777777", 8.0)})
     return errors
 
 
 def draw_consistency(
     network: PRNet, shape: np.ndarray, index: int, path: str | Path, num_views: int = 4
 ) -> dict[str, float]:
-    """The key points of one pair's source when the whole pair is seen from other directions.
+    """Repeatability of the keypoints of a pair's source under rotation of the pair.
 
-    Every view turns both clouds alike at random; the points keep their numbers, so a key point stays where its
-    number does. Black: the view's key points; red: those of the first view that are not among them.
-    Writes `path`; returns `share_staying` (mean over the other views), and `share_by_chance`.
+    Each view rotates both clouds by the same random rotation and keeps the order of the points. A keypoint is repeated
+    if its index is. Black: the keypoints of the view; red: those of the first view that are not repeated.
+    Writes `path`. Returns `repeated` (mean fraction over the other views) and `repeated_by_chance`.
     """
     source, target, _ = protocol_pair(shape, index, "objects")
     rng = np.random.default_rng(index)
-    turns = [np.eye(3), *Rotation.random(num_views - 1, random_state=rng).as_matrix()]
-    seen = [look(network, source @ turn.T, target @ turn.T, NUM_SHOWN).source_keypoints for turn in turns]
+    rotations = [np.eye(3), *Rotation.random(num_views - 1, random_state=rng).as_matrix()]
+    views = [run_network(network, source @ rotation.T, target @ rotation.T, NUM_SHOWN) for rotation in rotations]
+    seen = [view.source_keypoints for view in views]
     first = set(seen[0].tolist())
     shares = [len(first & set(keypoints.tolist())) / len(first) for keypoints in seen]
     figure, axes = new_figure(1, num_views, 2.8)
-    for view, (one, turn, keypoints) in enumerate(zip(axes[0], turns, seen, strict=True)):
-        turned = source @ turn.T
+    for view, (one, rotation, keypoints) in enumerate(zip(axes[0], rotations, seen, strict=True)):
+        rotated = source @ rotation.T
         lost = np.array(sorted(first - set(keypoints.tolist())), dtype=int)
-        draw_cloud(one, turned, VIEW, SOURCE, faint=True)
-        draw_marks(one, turned[lost], VIEW, LOST)
-        draw_marks(one, turned[keypoints], VIEW, KEYPOINT)
-        title = f"{len(first)} key points" if view == 0 else f"seen from elsewhere: {shares[view]:.0%} stay"
+        draw_cloud(one, rotated, VIEW, SOURCE, faint=True)
+        draw_marks(one, rotated[lost], VIEW, LOST)
+        draw_marks(one, rotated[keypoints], VIEW, KEYPOINT)
+        title = f"{len(first)} keypoints" if view == 0 else f"rotated: {shares[view]:.0%} repeated"
         one.set_title(title, fontsize=9)
-    save(figure, path, {"key points of the view": (KEYPOINT, 6.0), "of the first view, and not of this": (LOST, 6.0)})
-    return {"share_staying": float(np.mean(shares[1:])), "share_by_chance": len(first) / len(source)}
+    save(figure, path, {"keypoints of the view": (KEYPOINT, 6.0), "of the first view only": (LOST, 6.0)})
+    return {"repeated": float(np.mean(shares[1:])), "repeated_by_chance": len(first) / len(source)}

@@ -1,4 +1,4 @@
-"""What the network sees in one pair: key points, matches, motion."""
+"""Keypoints, matches and transform of the network for one pair."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from prnet_core.pairs.normalise import normalise_pair
 
 @dataclass(frozen=True)
 class NetworkView:
-    """Indices of the key points of the source (K,) and target (L,); for each source key point the place of its match
-    among the target's (K,) and the match's probability (K,); T_target_source (4, 4)."""
+    """source_keypoints (K,), target_keypoints (L,): point indices. matches (K,): for each source keypoint, the index of
+    its match in target_keypoints. confidence (K,): probability of the match. T_target_source (4, 4)."""
 
     source_keypoints: np.ndarray
     target_keypoints: np.ndarray
@@ -25,10 +25,12 @@ class NetworkView:
 
 
 @torch.no_grad()
-def look(network: PRNet, source: np.ndarray, target: np.ndarray, num_keypoints: int | None = None) -> NetworkView:
-    """Show the network source (N, 3) and target (M, 3). The key points are those of the last pass.
+def run_network(
+    network: PRNet, source: np.ndarray, target: np.ndarray, num_keypoints: int | None = None
+) -> NetworkView:
+    """Run the network on source (N, 3) and target (M, 3). The keypoints are those of the last pass.
 
-    num_keypoints: fewer than the network's own marks only the strongest; the motion is found with all of them.
+    num_keypoints: if given, only that many of the strongest keypoints are returned. The transform uses all of them.
     """
     network.eval()
     source_unit, target_unit, normalisation = normalise_pair(source, target)

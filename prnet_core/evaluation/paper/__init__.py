@@ -1,15 +1,15 @@
-"""The paper's tables by name: each function of a `Setup` measures one and gives a `Table`."""
+"""The paper's tables, by name. Each function measures one table from a `Setup`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from prnet_core.evaluation.paper import ablations, efficiency, motion, transfer
+from prnet_core.evaluation.paper import ablations, efficiency, protocols, transfer
 from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.table import Table
 
 TABLES: dict[str, Callable[[Setup], Table]] = {
-    **motion.TABLES,
+    **protocols.TABLES,
     **ablations.TABLES,
     "transfer": transfer.transfer_table,
     "efficiency": efficiency.efficiency_table,

@@ -1,8 +1,8 @@
-"""One choice varied at a time, the published MAE(R) beside.
+"""Ablations: one setting is varied at a time, with the published MAE(R).
 
-Rows that are trained start from nothing with one recipe and one budget. Rows that are not change how the given
-weights are used, or what they are shown. All are measured with plain Procrustes, as the paper's are: the
-robust one makes good answers of few right matches and so hides differences. Its MAE(R) stands beside.
+Rows that are trained start from random weights, with one recipe and one time budget. The other rows change a setting of
+the given weights or of the test pairs. All are measured with unweighted Procrustes, as in the paper: the robust one
+needs few correct matches and hides differences. Its MAE(R) has its own column.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from prnet_core.evaluation.evaluate import TestPairs, evaluate_method, make_test
 from prnet_core.evaluation.learned_methods import NetworkMethod, with_settings
 from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
-from prnet_core.evaluation.table import MOTION_COLUMNS, Column, Table
+from prnet_core.evaluation.table import TRANSFORM_COLUMNS, Column, Table
 from prnet_core.model import PRNet
 from prnet_core.pairs.protocol import PROTOCOLS, Protocol
 
 COLUMNS = (
-    *MOTION_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *MOTION_COLUMNS[5:9],
+    *TRANSFORM_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *TRANSFORM_COLUMNS[5:9],
     Column("mae_r_deg_robust", "MAE(R) deg, robust Procrustes"),
 )  # fmt: skip
-USUAL_PAIRS = 60
+DEFAULT_PAIRS = 60
 AGAIN = ", another seed"
 
 RECIPE = {
@@ -51,11 +51,11 @@ QUICK_RECIPE = {
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its name, the published MAE(R), and what is different in it (settings of the Procrustes step: only there).
+    """A row: its name, the published MAE(R), and the settings it changes.
 
-    network    settings of PRNetConfig
-    training   settings of the run; only in tables that train
-    protocol   settings of the test pairs
+    network    of PRNetConfig
+    training   of TrainingConfig; only in tables that train
+    protocol   of the test pairs
     """
 
     name: str
@@ -74,7 +74,7 @@ class Ablation:
 
 
 def _and_again(rows: tuple[Row, ...], name: str) -> tuple[Row, ...]:
-    """With the row `name` trained once more from another seed: how far two runs of one recipe differ."""
+    """The rows, and the row `name` trained again with another seed, which shows the variation of one recipe."""
     row = next(row for row in rows if row.name == name)
     return (*rows, replace(row, name=f"{name}{AGAIN}", published=None, training=row.training | {"seed": 1}))
 
@@ -85,12 +85,12 @@ def _choice(key: str, name: str) -> tuple[Row, ...]:
     )
 
 
-GIVEN = "The given weights, used with each setting without training anew; the paper's rows are each trained."
-SHOWN = "The given weights, not trained for it; the paper's rows may be."
+GIVEN = "The given weights with each setting, not trained again; each row of the paper is trained."
+SHOWN = "The given weights, not trained for these pairs; the paper's rows may be."
 ABLATIONS = {
     "temperature": Ablation("Choice of lambda", _and_again(_choice("temperature", "temperature"), "predicted"), True),
-    "keypoints": Ablation("Key points by", _choice("keypoints", "keypoints"), False, GIVEN),
-    "num-keypoints": Ablation("Number of key points", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
+    "keypoints": Ablation("Keypoints by", _choice("keypoints", "keypoints"), False, GIVEN),
+    "num-keypoints": Ablation("Number of keypoints", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
     "discount": Ablation(
         "Discount factor",
         _and_again(
@@ -101,7 +101,7 @@ ABLATIONS = {
             "0.9",
         ),
         True,
-        "Three unrolled passes in training: with one, the discount factor does nothing.",
+        "Three unrolled passes in training: with one pass, the discount factor has no effect.",
     ),
     "missing": Ablation(
         "Missing part",
@@ -124,7 +124,7 @@ ABLATIONS = {
     "inference": Ablation(
         "Ours: matching and Procrustes at inference",
         tuple(
-            Row(f"{matching}, {'robust' if robust else 'plain'} Procrustes, {passes} passes",
+            Row(f"{matching}, {'robust' if robust else 'unweighted'} Procrustes, {passes} passes",
                 network={"matching": matching, "robust_procrustes": robust, "num_passes": passes})
             for matching, robust, passes in (
                 ("rowwise", False, 1), ("rowwise", False, 3), ("rowwise", True, 1), ("rowwise", True, 3),
@@ -154,7 +154,7 @@ ABLATIONS = {
 def ablation_table(setup: Setup, name: str) -> Table:
     """Measure every row of `ABLATIONS[name]`."""
     ablation = ABLATIONS[name]
-    shapes, limit = setup.shapes(), setup.pairs_limit(USUAL_PAIRS)
+    shapes, limit = setup.shapes(), setup.pairs_limit(DEFAULT_PAIRS)
     given = None if ablation.trains else setup.network()
     rows, steps = [], []
     for row in tqdm(ablation.rows, desc=name, leave=False):
@@ -168,11 +168,11 @@ def ablation_table(setup: Setup, name: str) -> Table:
     notes = (ablation.note,) if ablation.note else ()
     if ablation.trains:
         notes += (
-            f"Each row trained from nothing for {setup.minutes:g} minutes ({min(steps)} to {max(steps)} steps of 16 "
-            "pairs, 256 points); the paper's rows for 100 epochs.",
+            f"Each row trained from random weights for {setup.minutes:g} minutes ({min(steps)} to {max(steps)} steps "
+            "of 16 pairs, 256 points); the paper's rows for 100 epochs.",
         )
     if "robust_procrustes" not in ablation.rows[0].network:
-        notes += ("Plain Procrustes, as in the paper, but for the last column.",)
+        notes += ("Unweighted Procrustes, as in the paper, except in the last column.",)
     notes += tuple(_notes_on_order(rows))
     return Table(
         ablation.title, setup.command, rows, COLUMNS, [], setup.settings() | {"pairs": limit or len(shapes)}, notes,
@@ -181,20 +181,20 @@ def ablation_table(setup: Setup, name: str) -> Table:
 
 
 def _measure(row: Row, network: PRNet, pairs: TestPairs) -> dict:
-    """The metrics of the network with plain Procrustes, and MAE(R) with the robust; as the row says where it says."""
+    """The metrics with unweighted Procrustes and the MAE(R) with the robust one, unless the row sets which."""
     if "robust_procrustes" in row.network:
         measured = evaluate_method(row.name, NetworkMethod(network), pairs)
     else:
-        plain, robust = (
+        unweighted, robust = (
             evaluate_method(row.name, NetworkMethod(with_settings(network, robust_procrustes=choice)), pairs)
             for choice in (False, True)
         )
-        measured = plain | {"mae_r_deg_robust": robust["mae_r_deg"]}
+        measured = unweighted | {"mae_r_deg_robust": robust["mae_r_deg"]}
     return measured | ({} if row.published is None else {"published_mae_r_deg": row.published})
 
 
 def _notes_on_order(rows: list[dict]) -> Iterator[str]:
-    """How far two runs of one recipe differ, where there are two, and whether the rows have the paper's order."""
+    """The difference of two runs of one recipe, where there are two, and whether the rows have the paper's order."""
     by_name = {row["method"]: row["mae_r_deg"] for row in rows}
     spread = 0.0
     for name, value in by_name.items():
@@ -208,20 +208,20 @@ def _notes_on_order(rows: list[dict]) -> Iterator[str]:
     ours = [row["method"] for row in sorted(known, key=lambda row: row["mae_r_deg"])]
     papers = [row["method"] for row in sorted(known, key=lambda row: row["published_mae_r_deg"])]
     if by_name[ours[-1]] - by_name[ours[0]] < 2 * spread:
-        yield "The rows differ by less than twice that: no order can be told."
+        yield "The rows differ by less than twice that: their order is not significant."
     elif ours == papers:
-        yield "The paper's order."
+        yield "The order is the paper's."
     else:
-        yield f"Not the paper's order: best to worst {', '.join(ours)}."
+        yield f"The order differs from the paper's: best to worst {', '.join(ours)}."
 
 
 def row_protocol(row: Row) -> Protocol:
-    """The objects protocol, with the row's differences."""
+    """The objects protocol with the settings of the row."""
     return replace(PROTOCOLS["objects"], **row.protocol)
 
 
 def train_row(setup: Setup, row: Row) -> tuple[PRNet, int]:
-    """Train a row's network from nothing; returns it and its number of steps."""
+    """Train the network of a row from random weights. Returns it and the number of steps."""
     from prnet_core.model.weights import choose_device
     from prnet_core.training import Trainer
     from prnet_core.training.config import make_training_config

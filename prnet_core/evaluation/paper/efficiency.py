@@ -1,4 +1,4 @@
-"""Seconds a pair at several sizes, every method in one run."""
+"""Seconds per pair for several cloud sizes, all methods in one run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from prnet_core.evaluation.baselines import DCP, DCPConfig, PointNetLK, PointNetLKConfig
 from prnet_core.evaluation.learned_methods import NetworkMethod
-from prnet_core.evaluation.methods import Method, make_method
+from prnet_core.evaluation.method import Method
+from prnet_core.evaluation.methods import make_method
 from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.published import SECONDS_PER_PAIR
 from prnet_core.evaluation.table import Column, Table
@@ -21,16 +22,16 @@ from prnet_core.pairs.protocol import PROTOCOLS, protocol_pair
 from prnet_core.shapes.shape_sets import ShapeSet
 
 SIZES = (512, 1024, 2048)
-USUAL_PAIRS = 7
-ENOUGH_SECONDS = 30.0
-"""A method that takes longer than this for a few pairs is timed on those."""
+DEFAULT_PAIRS = 7
+MAX_SECONDS = 30.0
+"""Maximum measuring time of a method and size; slow methods are timed on fewer pairs."""
 
 
 def efficiency_table(setup: Setup) -> Table:
-    """Median seconds a pair of full clouds of 512, 1024 and 2048 points, after one that is not counted."""
+    """Median seconds per pair of full clouds of 512, 1024 and 2048 points, after one warm-up pair."""
     shapes = setup.shapes()
     sizes = tuple(size for size in SIZES if size <= shapes.points.shape[1])
-    repeats = setup.pairs_limit(USUAL_PAIRS)
+    repeats = setup.pairs_limit(DEFAULT_PAIRS)
     rows = []
     for name, make in tqdm(_methods(setup).items(), desc="efficiency", leave=False):
         try:
@@ -40,7 +41,7 @@ def efficiency_table(setup: Setup) -> Table:
             continue
         rows.append({"method": name} | {_key(size): _seconds(method, shapes, size, repeats) for size in sizes})
     return Table(
-        "Seconds a pair",
+        "Seconds per pair",
         setup.command,
         rows,
         tuple(Column(_key(size), f"{size} points", "{:.4f}") for size in sizes),
@@ -49,7 +50,7 @@ def efficiency_table(setup: Setup) -> Table:
             for name, values in SECONDS_PER_PAIR.items()
         ],
         setup.settings() | {"pairs": repeats},
-        ("Three passes of PRNet. Untrained rows are timed with random weights: the time does not depend on them.",),
+        ("Three passes of PRNet. Untrained rows have random weights: the time does not depend on them.",),
     )
 
 
@@ -84,6 +85,6 @@ def _seconds(method: Method, shapes: ShapeSet, size: int, repeats: int) -> float
         started = time.perf_counter()
         method.register(source, target)
         seconds.append(time.perf_counter() - started)
-        if len(seconds) > 1 and sum(seconds) > ENOUGH_SECONDS:
+        if len(seconds) > 1 and sum(seconds) > MAX_SECONDS:
             break
     return float(np.median(seconds[1:]))

@@ -1,4 +1,4 @@
-"""The page of results: text of people, with the tables kept up to date between their markers."""
+"""The results page: written text, with generated tables between markers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def update_page(page: Path, name: str, markdown: str) -> bool:
-    """Put a table between `<!-- table NAME -->` and `<!-- end NAME -->` of `page`, one heading level lower.
+    """Write a table between `<!-- table NAME -->` and `<!-- end NAME -->` of `page`, one heading level lower.
 
-    Returns whether the page is there and has the markers; it is left alone otherwise.
+    Returns False, and changes nothing, if the page or the markers do not exist.
     """
     start, end = f"<!-- table {name} -->", f"<!-- end {name} -->"
     if not page.is_file():

@@ -1,4 +1,4 @@
-"""What a table is measured on."""
+"""Data, weights and effort for the tables."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from pathlib import Path
 
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.model import PRNet, load_network
-from prnet_core.shapes.shape_sets import ShapeSet, load_shapes
+from prnet_core.shapes.load import load_shapes
+from prnet_core.shapes.shape_sets import ShapeSet
 
 QUICK_PAIRS = 3
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Data, weights, and how much work to spend.
+    """Data, weights and effort.
 
-    data        the test shapes; `split` of them where the data has splits ("" takes all)
-    train_data  the shapes that ablations train on, and that the transfer's second part classifies
-    options     weights by method name, and the device
-    methods     instead of a table's own methods
-    limit       number of pairs, spread over the shapes; None takes every shape
-    minutes     of training for each row of an ablation that trains
-    quick       a few pairs and steps: shows that the table can be made, not what is in it
+    data        the test shapes. `split`: a split of them, "" for all
+    train_data  shapes for the ablations that train and for the second part of the transfer table
+    options     weights by method name, device
+    methods     replaces the methods of a table
+    limit       number of pairs, spread over the shapes; None: one for every shape
+    minutes     training time for each row of an ablation that trains
+    quick       a few pairs and steps, to check that the command runs; the values mean nothing
     command     printed under the table
     """
 
@@ -43,18 +44,18 @@ class Setup:
         return load_shapes(self.needed_train_data())
 
     def needed_train_data(self) -> Path:
-        """Raises ValueError when no training shapes were named."""
+        """The path of the training shapes. Raises ValueError without one."""
         if self.train_data is None:
-            raise ValueError("this table trains, or classifies training shapes: name them with --train-data")
+            raise ValueError("this table needs training shapes: --train-data")
         return self.train_data
 
-    def pairs_limit(self, usual: int | None = None) -> int | None:
-        """Pairs to measure on: the given limit, a few in quick mode, otherwise the table's usual number."""
-        return self.limit or (QUICK_PAIRS if self.quick else usual)
+    def pairs_limit(self, default: int | None = None) -> int | None:
+        """Number of pairs: the limit, a few in quick mode, otherwise the default of the table."""
+        return self.limit or (QUICK_PAIRS if self.quick else default)
 
     def network(self) -> PRNet:
         return load_network(self.options.weights.get("prnet"), self.options.device)
 
     def settings(self) -> dict:
-        """What is the same for every row, for the table."""
+        """Settings common to all rows."""
         return {"data": self.data.name, "split": self.split or "all"} | ({"quick": True} if self.quick else {})

@@ -1,4 +1,4 @@
-"""What the frozen features know of a shape's class: global pooling and a linear SVM."""
+"""Transfer of the frozen features to classification: global pooling and a linear SVM."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.published import LINEAR_SVM_ACCURACY
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet
+from prnet_core.shapes.load import load_shapes
 from prnet_core.shapes.shape_sets import ShapeSet
 
 NUM_POINTS = 512
 CHUNK = 8
 CURATED_SOURCES = ("sweethome3d", "ldraw_parts", "kaykit_cc0", "flightgear")
 MIN_PER_CLASS = 20
-USUAL_TRAIN_SHAPES = 1000
+DEFAULT_TRAIN_SHAPES = 1000
 ROTATIONS = ("z/z", "SO3/SO3")
 
 
 def transfer_table(setup: Setup) -> Table:
-    """Accuracy on held-out shapes, of features of the given weights and of a network that was never trained.
+    """Accuracy on held-out shapes for the given weights and for an untrained network.
 
     Raises ImportError without scikit-learn (the extra "svm").
     """
-    import sklearn.svm  # noqa: F401  the error comes before the work
+    import sklearn.svm  # noqa: F401  fail before the work
 
     network = setup.network()
     torch.manual_seed(0)
@@ -33,10 +34,10 @@ def transfer_table(setup: Setup) -> Table:
     rows = []
     for data, train, test in _parts(setup):
         for rotation in ROTATIONS:
-            for name, model in (("prnet", network), ("never trained", untrained)):
+            for name, model in (("prnet", network), ("untrained", untrained)):
                 scores = _classify(model, train, test, rotation, f"{data}, {rotation}, {name}")
                 rows.append({"method": f"{data}, {rotation}, {name}"} | scores)
-            rows.append({"method": f"{data}, {rotation}, commonest class"} | _commonest(train, test))
+            rows.append({"method": f"{data}, {rotation}, most frequent class"} | _most_frequent(train, test))
     columns = (
         Column("accuracy", "accuracy", "{:.1%}"),
         Column("class_mean_accuracy", "mean over classes", "{:.1%}"),
@@ -49,17 +50,15 @@ def transfer_table(setup: Setup) -> Table:
         for name, value in LINEAR_SVM_ACCURACY.items()
     ]
     notes = (
-        "Features: the DGCNN's, their mean and maximum over 512 points, linear SVM. z/z: train and test shapes turned "
-        "about z; SO3/SO3: turned at random. Nearly half of our ModelNet40 test part are aeroplanes, so its plain "
-        "accuracy says little: read the mean over classes, beside the commonest class.",
+        "Features: mean and maximum over 512 points of the DGCNN's features; linear SVM. z/z: train and test shapes "
+        "rotated about z; SO3/SO3: rotated at random. Nearly half of our ModelNet40 test part are aeroplanes, so "
+        "compare the mean over classes with the most frequent class.",
     )
     return Table("Transfer to classification", setup.command, rows, columns, published, setup.settings(), notes)
 
 
 def _parts(setup: Setup) -> list[tuple[str, ShapeSet, ShapeSet]]:
-    from prnet_core.shapes.shape_sets import load_shapes
-
-    limit = setup.limit or (24 if setup.quick else USUAL_TRAIN_SHAPES)
+    limit = setup.limit or (24 if setup.quick else DEFAULT_TRAIN_SHAPES)
     parts = []
     if setup.split:
         train, test = load_shapes(setup.data, "train"), load_shapes(setup.data, "test")
@@ -98,16 +97,17 @@ def _classify(network: PRNet, train: ShapeSet, test: ShapeSet, rotation: str, ti
     return _scores(classifier.predict(features[1]), train, test)
 
 
-def _commonest(train: ShapeSet, test: ShapeSet) -> dict:
+def _most_frequent(train: ShapeSet, test: ShapeSet) -> dict:
     names, counts = np.unique(train.classes, return_counts=True)
     return _scores(np.full(len(test), names[counts.argmax()]), train, test)
 
 
 def _scores(predicted: np.ndarray, train: ShapeSet, test: ShapeSet) -> dict:
-    right = predicted == test.classes
+    correct = predicted == test.classes
+    by_class = [correct[test.classes == name].mean() for name in np.unique(test.classes)]
     return {
-        "accuracy": float(right.mean()),
-        "class_mean_accuracy": float(np.mean([right[test.classes == name].mean() for name in np.unique(test.classes)])),
+        "accuracy": float(correct.mean()),
+        "class_mean_accuracy": float(np.mean(by_class)),
         "num_classes": len(np.unique(train.classes)),
         "num_train": len(train),
         "num_test": len(test),
@@ -115,14 +115,14 @@ def _scores(predicted: np.ndarray, train: ShapeSet, test: ShapeSet) -> dict:
 
 
 def rotated(points: np.ndarray, rotation: str, rng: np.random.Generator) -> np.ndarray:
-    """Each shape of (n, P, 3) turned at random: about z ("z/z"), or uniformly over SO(3)."""
+    """Each shape of (n, P, 3) rotated at random: about z ("z/z"), or uniformly over SO(3)."""
     from scipy.spatial.transform import Rotation
 
     if rotation == "z/z":
-        turns = Rotation.from_rotvec(rng.uniform(0, 2 * np.pi, (len(points), 1)) * [0.0, 0.0, 1.0])
+        rotations = Rotation.from_rotvec(rng.uniform(0, 2 * np.pi, (len(points), 1)) * [0.0, 0.0, 1.0])
     else:
-        turns = Rotation.random(len(points), random_state=rng)
-    return np.einsum("nij,npj->npi", turns.as_matrix(), points).astype(np.float32)
+        rotations = Rotation.random(len(points), random_state=rng)
+    return np.einsum("nij,npj->npi", rotations.as_matrix(), points).astype(np.float32)
 
 
 @torch.no_grad()

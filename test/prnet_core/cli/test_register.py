@@ -55,7 +55,7 @@ def test_prints_json_saves_and_draws(files, tmp_path):
 def test_a_guess_is_used(files, tmp_path):
     np.savetxt(tmp_path / "guess.txt", TRUTH)
     answer = json.loads(call(*files, "--json", "--guess", tmp_path / "guess.txt").output)
-    assert answer["start"] == "guess"
+    assert answer["hypothesis"] == "guess"
 
 
 def test_clouds_that_do_not_fit_exit_with_one(files, tmp_path):

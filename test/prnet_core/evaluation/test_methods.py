@@ -6,7 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from prnet_core.evaluation.classical_methods import refine
 from prnet_core.evaluation.learned_methods import NetworkMethod
-from prnet_core.evaluation.methods import MethodOptions, Refined, centroid_start, make_method
+from prnet_core.evaluation.method import Centroid
+from prnet_core.evaluation.methods import MethodOptions, Refined, make_method
 from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.geometry import se3
 from prnet_core.pairs.protocol import protocol_pair
@@ -39,8 +40,8 @@ def test_refinement_is_exact_where_the_points_are_the_same(shape):
     for index in range(5):
         source, target, true = protocol_pair(shape, index, "objects")
         turn = Rotation.from_rotvec([3, -2, 2], degrees=True).as_matrix()
-        start = true @ se3.make_transform(turn, np.array([0.01, 0.0, -0.02]))
-        refined = refine(source, target, start)
+        initial_guess = true @ se3.make_transform(turn, np.array([0.01, 0.0, -0.02]))
+        refined = refine(source, target, initial_guess)
         assert geodesic_errors_deg(refined[None], true[None])[0] < 0.01
 
 
@@ -171,6 +172,6 @@ def test_go_icp_answer_is_brought_back_from_its_cube(shape, monkeypatch):
     assert method.register(source, target).shape == (4, 4) and method.num_timeouts == 1
 
 
-def test_centroid_start_of_different_sizes():
-    start = centroid_start(np.zeros((3, 3)), np.ones((5, 3)))
-    np.testing.assert_array_equal(start[:3, 3], 1)
+def test_centroids_of_clouds_of_different_sizes():
+    transform = Centroid().register(np.zeros((3, 3)), np.ones((5, 3)))
+    np.testing.assert_array_equal(transform[:3, 3], 1)

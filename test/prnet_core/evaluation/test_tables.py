@@ -6,7 +6,7 @@ import pytest
 from prnet_core.evaluation.evaluate import evaluate_method, make_test_pairs
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.evaluation.published import BY_PROTOCOL
-from prnet_core.evaluation.run import motion_table
+from prnet_core.evaluation.run import transform_table
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.pairs.protocol import PROTOCOLS, protocol_pair
 from prnet_core.shapes.shape_sets import make_shape_set
@@ -56,8 +56,8 @@ def test_a_motion_that_is_not_finite_is_counted_as_identity(shapes):
     assert row["mae_r_deg"] > 10
 
 
-def test_motion_table_shows_trivial_rows_published_rows_and_command(shapes, tmp_path):
-    table = motion_table(
+def test_transform_table_shows_trivial_rows_published_rows_and_command(shapes, tmp_path):
+    table = transform_table(
         "Test", "prnet evaluate --that", shapes, PROTOCOLS["objects"], ["icp", "identity"], MethodOptions(),
         {"data": "tiny"}, limit=2,
     )  # fmt: skip

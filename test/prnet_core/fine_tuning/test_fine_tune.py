@@ -151,8 +151,8 @@ def test_invalid_numbers_are_refused_by_name(invalid):
 
 
 def test_score_of_a_network_that_answers_nan_is_finite_and_bad(room_scans, tiny_network, quick_config):
-    from prnet_core.fine_tuning.fine_tune import split_scans
     from prnet_core.fine_tuning.held_out import HeldOut
+    from prnet_core.fine_tuning.run import split_scans
 
     held_out = HeldOut(tiny_network, split_scans(room_scans[0], [], quick_config)[1], quick_config)
 

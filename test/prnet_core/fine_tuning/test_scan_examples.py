@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("torch")
 
 from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanMotion  # noqa: E402
-from prnet_core.fine_tuning.fine_tune import split_scans  # noqa: E402
 from prnet_core.fine_tuning.motions import register_neighbours  # noqa: E402
+from prnet_core.fine_tuning.run import split_scans  # noqa: E402
 from prnet_core.fine_tuning.scan_examples import ScanExamples, clean_scan, is_usable  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
 from prnet_core.registration import Registration  # noqa: E402

@@ -21,7 +21,7 @@ def problem(count=6, points=40, dtype=torch.float64):
     return source, transform_points(T, source), T
 
 
-def test_recovers_the_motion():
+def test_recovers_the_transform():
     source, target, T = problem()
     torch.testing.assert_close(procrustes(source, target), T)
 
@@ -46,7 +46,7 @@ def test_zero_weight_points_do_not_matter():
     torch.testing.assert_close(procrustes(source, target, weights), T)
 
 
-def test_a_rigid_motion_of_both_conjugates_the_result():
+def test_a_rigid_transform_of_both_conjugates_the_result():
     source, target, _ = problem()
     target = target + 0.05 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
     G = make_transform(torch.from_numpy(Rotation.random(random_state=8).as_matrix()), torch.randn(3).double())
@@ -64,7 +64,7 @@ def degenerate_inputs():
         "mirrored": (x, x * mirror),
         "collinear": (line, line + 1.0),
         "planar": (plane, plane),
-        "one place": (torch.ones_like(x), torch.ones_like(x)),
+        "coincident": (torch.ones_like(x), torch.ones_like(x)),
         "single point": (x[:, :1], x[:, :1] + 1.0),
         "cube": (cube, -cube),
         "far": (x + 1e4, x + 1e4),
@@ -92,13 +92,13 @@ def test_with_and_without_a_gradient_agree():
     torch.testing.assert_close(procrustes(source, target), procrustes(source.clone().requires_grad_(), target))
 
 
-def test_what_is_not_finite_stays_visible():
+def test_nan_stays_visible():
     source, target, _ = problem()
     target[0, 0] = torch.nan
     for gradient in (False, True):
-        answers = procrustes(source.clone().requires_grad_(gradient), target)
-        assert not torch.isfinite(answers[0]).any(dim=-1)[:3].any()
-        assert torch.isfinite(answers[1:]).all()
+        solved = procrustes(source.clone().requires_grad_(gradient), target)
+        assert not torch.isfinite(solved[0]).any(dim=-1)[:3].any()
+        assert torch.isfinite(solved[1:]).all()
 
 
 def test_all_weights_zero_is_finite():
@@ -120,25 +120,25 @@ def test_float32_survives_far_clouds_better_than_a_millionth_of_the_offset():
     assert angle.max() < 1e-3
 
 
-def test_robust_ignores_a_third_of_wrong_matches():
+def test_robust_ignores_a_third_of_incorrect_matches():
     source, target, T = problem(points=90)
-    wrong = target.clone()
-    wrong[:, :30] = torch.randn(6, 30, 3, dtype=torch.float64, generator=GENERATOR)
-    plain = geodesic_angle(procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
-    robust = geodesic_angle(robust_procrustes(source, wrong)[:, :3, :3], T[:, :3, :3])
+    corrupted = target.clone()
+    corrupted[:, :30] = torch.randn(6, 30, 3, dtype=torch.float64, generator=GENERATOR)
+    plain = geodesic_angle(procrustes(source, corrupted)[:, :3, :3], T[:, :3, :3])
+    robust = geodesic_angle(robust_procrustes(source, corrupted)[:, :3, :3], T[:, :3, :3])
     assert robust.max() < 1e-3 < plain.min()
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_robust_finds_one_exact_match_in_ten(scale):
     source, target, T = problem(points=300)
-    wrong = scale * torch.cat([target[:, :30], target[:, torch.randperm(270, generator=GENERATOR) + 30]], dim=1)
-    found = robust_procrustes(scale * source, wrong)
+    corrupted = scale * torch.cat([target[:, :30], target[:, torch.randperm(270, generator=GENERATOR) + 30]], dim=1)
+    found = robust_procrustes(scale * source, corrupted)
     assert geodesic_angle(found[:, :3, :3], T[:, :3, :3]).max() < 1e-3
     assert (found[:, :3, 3] / scale - T[:, :3, 3]).norm(dim=-1).max() < 1e-2
 
 
-def test_robust_takes_each_pair_of_a_batch_for_itself():
+def test_robust_treats_each_pair_of_a_batch_independently():
     source, target, _ = problem(points=60)
     target = target + 0.1 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
     weights = torch.rand(6, 60, dtype=torch.float64, generator=GENERATOR)
@@ -146,15 +146,15 @@ def test_robust_takes_each_pair_of_a_batch_for_itself():
     torch.testing.assert_close(robust_procrustes(source, target, weights), torch.stack(one_by_one))
 
 
-def test_robust_with_the_cloud_tells_the_right_of_two_groups():
-    """A tenth of the matches is right, another tenth agrees on a wrong motion and is surer of it."""
+def test_robust_with_the_cloud_selects_the_correct_of_two_groups():
+    """A tenth of the matches is correct; another tenth, of higher weight, is consistent with an incorrect transform."""
     source, target, T = problem(points=300)
     matched = target.clone()
     matched[:, 30:60] = transform_points(T, source.roll(1, dims=-1))[:, 30:60]
     matched[:, 60:] = target[:, 60 + torch.randperm(240, generator=GENERATOR)]
     weights = torch.ones(6, 300, dtype=torch.float64)
     weights[:, 30:60] = 2.0
-    right = robust_procrustes(source, matched, weights, target_cloud=target)
+    correct = robust_procrustes(source, matched, weights, target_cloud=target)
     misled = robust_procrustes(source, matched, weights)
-    assert geodesic_angle(right[:, :3, :3], T[:, :3, :3]).max() < 1e-2
+    assert geodesic_angle(correct[:, :3, :3], T[:, :3, :3]).max() < 1e-2
     assert geodesic_angle(misled[:, :3, :3], T[:, :3, :3]).min() > 1.0

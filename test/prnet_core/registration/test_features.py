@@ -1,15 +1,9 @@
-"""Feature matches and the motions they agree on, against motions known by construction."""
+"""Point features and their matches."""
 
 import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.registration.consistency import (
-    consistent_motions,
-    fit_motions,
-    motion_distance,
-    second_order_compatibility,
-)
 from prnet_core.registration.features import fpfh, histogram, mutual_matches, orient_outwards
 
 TRUTH = se3.exp(np.array([1.0, -2.0, 0.5, 0.4, -1.1, 1.9]))
@@ -68,45 +62,3 @@ def test_mutual_matches_of_a_permutation():
     i, j = mutual_matches(feature, feature[order])
     np.testing.assert_array_equal(order[j], i)
     assert len(i) == 50
-
-
-def test_the_true_motion_is_found_among_nine_wrong_matches_in_ten():
-    rng = np.random.default_rng(3)
-    source = rng.uniform(-20, 20, (300, 3))
-    target = rng.uniform(-20, 20, (300, 3))
-    target[:30] = se3.apply(TRUTH, source[:30]) + 0.1 * rng.normal(size=(30, 3))
-    best = consistent_motions(source, target, 1.0, 3)[0]
-    assert motion_distance(best, TRUTH, 20.0) < 1.0
-
-
-def test_motions_are_distinct_and_rigid():
-    rng = np.random.default_rng(4)
-    source, target = rng.uniform(-20, 20, (2, 60, 3))
-    motions = consistent_motions(source, target, 1.0, 4)
-    assert 1 <= len(motions) <= 4
-    for k, motion in enumerate(motions):
-        assert np.linalg.det(motion[:3, :3]) == pytest.approx(1.0)
-        assert all(motion_distance(motion, other, 20.0) > 1.0 for other in motions[:k])
-
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_too_few_matches_give_no_motion(count):
-    assert consistent_motions(np.zeros((count, 3)), np.zeros((count, 3)), 1.0, 3) == []
-
-
-def test_degenerate_matches_give_a_finite_motion():
-    line = np.outer(np.arange(5.0), [1.0, 0.0, 0.0])
-    for points in (np.zeros((5, 3)), line):
-        motion = fit_motions(points[None], points[None], np.ones((1, 5)))[0]
-        assert np.isfinite(motion).all()
-        assert np.linalg.det(motion[:3, :3]) == pytest.approx(1.0)
-        np.testing.assert_allclose(se3.apply(motion, points), points, atol=1e-6)
-
-
-def test_compatibility_counts_common_supporters():
-    source = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [5, 5, 5]], dtype=float)
-    target = source.copy()
-    target[4] = [50, 0, 0]
-    matrix = second_order_compatibility(source, target, 0.1)
-    assert matrix[0, 1] == 2.0
-    np.testing.assert_array_equal(matrix[4], 0.0)

@@ -1,4 +1,4 @@
-"""Starts: which is tried when, and the network's answer brought to the clouds' own frames."""
+"""Hypotheses: which is tried when, and the network's output in the clouds' own frames."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from prnet_core.registration.registration import from_voxels
 
 
 def statue(rng, count=5000):
-    """A lopsided stack of balls: no symmetry, any pose can be told."""
+    """A lopsided stack of balls: no symmetry, every pose is unique."""
     points = rng.normal(size=(count, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     centres = np.array([[0, 0, 0], [1.2, 0.3, 0.2], [-0.6, 1.0, 0.5], [0.2, -0.4, 1.3], [0.9, 0.9, -0.8]])
@@ -23,8 +23,8 @@ def statue(rng, count=5000):
 
 
 @pytest.fixture(scope="module")
-def turned_pair():
-    """Source turned by 170 degrees about a slanted axis and moved: (source, target, truth)."""
+def rotated_pair():
+    """Source rotated by 170 degrees about a slanted axis and moved: (source, target, truth)."""
     axis = np.array([1.0, 2.0, -0.5])
     turn = se3.rotation_exp(axis / np.linalg.norm(axis) * np.radians(170))
     truth = se3.make_transform(turn, np.array([5.0, -3.0, 2.0]))
@@ -33,10 +33,11 @@ def turned_pair():
 
 
 class Oracle(torch.nn.Module):
-    """Answers with the right rotation of the clouds it is shown; counts how often it is asked."""
+    """Outputs the correct rotation; counts how often it runs."""
 
     def __init__(self, rotation):
         super().__init__()
+        self.config = PRNetConfig.small()
         self.scale = torch.nn.Parameter(torch.ones(1))
         self.rotation, self.calls = rotation, 0
 
@@ -47,8 +48,8 @@ class Oracle(torch.nn.Module):
         return answer
 
 
-def test_features_find_any_rotation_without_a_network(turned_pair):
-    source, target, truth = turned_pair
+def test_features_find_any_rotation_without_a_network(rotated_pair):
+    source, target, truth = rotated_pair
     result = Registration(None).register(source, target)
     assert result.hypothesis == "features"
     assert result.status == "accepted", result.reason
@@ -57,46 +58,58 @@ def test_features_find_any_rotation_without_a_network(turned_pair):
     assert "features" in result.timings and "network" not in result.timings
 
 
-def test_the_network_is_asked_without_a_guess_and_its_start_wins(turned_pair):
-    source, target, truth = turned_pair
+@pytest.fixture
+def no_features(monkeypatch):
+    """Feature matching finds nothing."""
+    monkeypatch.setattr("prnet_core.registration.search.feature_transforms", lambda *arguments: [])
+
+
+def test_the_network_runs_when_features_find_nothing_and_its_hypothesis_wins(rotated_pair, no_features):
+    source, target, truth = rotated_pair
     oracle = Oracle(truth[:3, :3])
     result = Registration(oracle).register(source, target)
     assert oracle.calls == 1
     assert result.hypothesis == "network"
-    assert "features" not in result.timings
 
 
-def test_the_network_is_not_asked_when_the_guess_is_good(turned_pair):
-    source, target, truth = turned_pair
+def test_the_network_does_not_run_when_features_are_enough(rotated_pair):
+    source, target, truth = rotated_pair
+    oracle = Oracle(truth[:3, :3])
+    assert Registration(oracle).register(source, target).hypothesis == "features"
+    assert oracle.calls == 0
+
+
+def test_the_network_does_not_run_when_the_guess_is_good(rotated_pair):
+    source, target, truth = rotated_pair
     oracle = Oracle(np.eye(3))
     result = Registration(oracle).register(source, target, truth)
     assert oracle.calls == 0
     assert result.hypothesis == "guess"
 
 
-def test_the_network_is_asked_when_the_guess_is_bad(turned_pair):
-    source, target, truth = turned_pair
+def test_the_network_runs_when_the_guess_is_bad(rotated_pair, no_features):
+    source, target, truth = rotated_pair
     oracle = Oracle(truth[:3, :3])
     result = Registration(oracle).register(source, target, np.eye(4))
     assert oracle.calls == 1
     assert result.hypothesis == "network"
 
 
-def test_the_network_may_be_replaced_between_calls(turned_pair):
-    source, target, truth = turned_pair
+def test_the_network_may_be_replaced_between_calls(rotated_pair, no_features):
+    source, target, truth = rotated_pair
     registration = Registration(None)
     registration.network = Oracle(truth[:3, :3])
     assert registration.register(source, target).hypothesis == "network"
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
-def test_a_real_network_answers_the_same_motion_in_any_unit_and_place(turned_pair, unit):
-    source, target, _ = turned_pair
+def test_a_real_network_gives_the_same_transform_in_any_unit_and_place(rotated_pair, unit):
+    source, target, _ = rotated_pair
     torch.manual_seed(0)
     network = PRNet(PRNetConfig.small()).eval()
     registration = Registration(network)
 
-    def ask(scale, offset):
+    def output(scale, offset):
         moved = source * scale + offset, target * scale + offset
         prepared = [registration.prepare(p, 0.05 * scale) for p in moved]
         motion = from_voxels(network_transforms(network, *prepared, 128, 1, range(1))[0], *prepared)
@@ -105,11 +118,11 @@ def test_a_real_network_answers_the_same_motion_in_any_unit_and_place(turned_pai
         motion[:3, 3] /= scale
         return motion
 
-    np.testing.assert_allclose(ask(unit, 1e4 * unit), ask(1.0, 0.0), atol=1e-3)
+    np.testing.assert_allclose(output(unit, 1e4 * unit), output(1.0, 0.0), atol=1e-3)
 
 
-def test_turns_of_the_source_are_undone_in_the_answer(turned_pair):
-    source, target, _ = turned_pair
+def test_rotations_of_the_source_are_undone_in_the_output(rotated_pair):
+    source, target, _ = rotated_pair
     registration = Registration(None)
     prepared = registration.prepare(source, 0.05), registration.prepare(target, 0.05)
     turns = rotations_about_vertical(4)

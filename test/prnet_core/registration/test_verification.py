@@ -107,7 +107,7 @@ def test_quality_of_clouds_apart_is_none():
 def test_information_of_one_plane_holds_three_directions():
     rng = np.random.default_rng(6)
     points = np.c_[rng.uniform(-1, 1, (500, 2)), np.zeros(500)]
-    _, _, information = information_of(points, np.tile([0.0, 0.0, 1.0], (500, 1)))
+    _, _, information = information_of(points, *[np.tile([0.0, 0.0, 1.0], (500, 1))] * 2)
     eigenvalues = np.linalg.eigvalsh(information)
     np.testing.assert_allclose(eigenvalues[:3], 0.0, atol=1e-12)
     assert eigenvalues[3] > 0.1
@@ -118,5 +118,5 @@ def test_noisy_clouds_that_overlap_fully_are_weak_rather_than_lost():
     clouds = [corner(np.random.default_rng(seed)) for seed in (0, 1)]
     clouds = [cloud + 0.09 * noise.normal(size=cloud.shape) for cloud in clouds]
     result = Registration(None, CONFIG).register(*clouds, np.eye(4))
-    assert result.usable, result.reason
+    assert result.status in ("accepted", "weak"), (result.status, result.reason)
     assert np.linalg.norm(result.T_target_source[:3, 3]) < 0.1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from prnet_core.shapes.shape_sets import load_shapes
+from prnet_core.shapes.load import load_shapes
 from prnet_core.simulation.scan_views import ScanViews, scan_scene
 from prnet_core.training import make_training_config
 from prnet_core.training.pair_source import PairSource, split_by_group

@@ -14,7 +14,7 @@ from prnet_core.evaluation.figures.bunny import draw_bunny
 from prnet_core.evaluation.figures.canvas import view_matrix
 from prnet_core.evaluation.figures.correspondences import draw_correspondences
 from prnet_core.evaluation.figures.keypoints import draw_consistency, draw_keypoints
-from prnet_core.evaluation.figures.network_view import look
+from prnet_core.evaluation.figures.network_view import run_network
 from prnet_core.model import PRNet, PRNetConfig, save_network
 
 BUNNY = Path(__file__).resolve().parents[5] / "shared" / "data" / "scans" / "bunny"
@@ -44,10 +44,10 @@ def test_view_is_a_rotation_with_z_up():
 
 
 def test_look_names_points_and_matches(network, shapes):
-    seen = look(network, shapes[0, :200], shapes[1, :150], num_keypoints=20)
+    seen = run_network(network, shapes[0, :200], shapes[1, :150], num_keypoints=20)
     assert seen.source_keypoints.shape == seen.matches.shape == seen.confidence.shape == (20,)
     assert seen.source_keypoints.max() < 200 and seen.target_keypoints.max() < 150 and seen.matches.max() < 20
-    fewer = look(network, shapes[0, :200], shapes[1, :150], num_keypoints=5)
+    fewer = run_network(network, shapes[0, :200], shapes[1, :150], num_keypoints=5)
     np.testing.assert_allclose(fewer.T_target_source, seen.T_target_source, err_msg="marking fewer moved the answer")
 
 
@@ -59,8 +59,8 @@ def test_keypoints(network, shapes, tmp_path):
 
 def test_consistency_is_between_chance_and_one(network, shapes, tmp_path):
     measured = draw_consistency(network, shapes[0], 0, tmp_path / "new" / "c.png", num_views=3)
-    assert measured["share_by_chance"] == pytest.approx(48 / 768)
-    assert 0 <= measured["share_staying"] <= 1
+    assert measured["repeated_by_chance"] == pytest.approx(48 / 768)
+    assert 0 <= measured["repeated"] <= 1
     assert_picture(tmp_path / "new" / "c.png")
 
 

@@ -18,7 +18,7 @@ from prnet_core.evaluation.baselines import (
 )
 from prnet_core.evaluation.learned_methods import with_settings
 from prnet_core.evaluation.methods import MethodOptions
-from prnet_core.evaluation.paper import TABLES, Setup, motion
+from prnet_core.evaluation.paper import TABLES, Setup, protocols
 from prnet_core.evaluation.paper.ablations import ABLATIONS
 from prnet_core.evaluation.paper.transfer import rotated
 from prnet_core.model import PRNet, PRNetConfig, save_network
@@ -65,11 +65,11 @@ def setup(folder):
 @pytest.fixture
 def without_go_icp(monkeypatch):
     """It takes up to 20 s a pair."""
-    monkeypatch.setattr(motion, "GO_ICP_PACKAGE", "not_installed")
+    monkeypatch.setattr(protocols, "GO_ICP_PACKAGE", "not_installed")
 
 
 @pytest.mark.parametrize("name", ["unseen", "categories", "noise", "full", "hard"])
-def test_motion_tables_have_every_system_and_the_published_rows(setup, name, without_go_icp):
+def test_protocol_tables_have_every_method_and_the_published_rows(setup, name, without_go_icp):
     pytest.importorskip("open3d")
     table = TABLES[name](setup)
     assert [row["method"] for row in table.rows] == [
@@ -136,7 +136,7 @@ def test_transfer_classifies_both_parts(setup):
 
     table = TABLES["transfer"](replace(setup, limit=20))
     names = [row["method"] for row in table.rows]
-    assert "test, z/z, prnet" in names and "train, curated classes, SO3/SO3, never trained" in names
+    assert "test, z/z, prnet" in names and "train, curated classes, SO3/SO3, untrained" in names
     assert all(0 <= row["accuracy"] <= 1 for row in table.rows)
 
 

@@ -1,4 +1,4 @@
-"""The rigid motion between matched points, in closed form."""
+"""The rigid transform between matched points, in closed form (Kabsch; orthogonal Procrustes)."""
 
 import roma
 import torch
@@ -10,11 +10,11 @@ from .transforms import make_transform
 def procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None) -> Tensor:
     """Weighted orthogonal Procrustes: argmin over rigid T of sum_i w_i |R x_i + t - y_i|^2.
 
-    The paper's closed form from the SVD of the cross covariance H = sum_i w_i (x_i - x)(y_i - y)^T, with
-    det R = +1 always. Degenerate input (one point, collinear, mirrored, all weights zero) gives a finite
-    rotation and a finite gradient.
+    The paper's closed form, from the SVD of the cross covariance H = sum_i w_i (x_i - x)(y_i - y)^T. det R = +1
+    always. Degenerate input (one point, collinear, mirrored, all weights zero) gives a finite rotation and a finite
+    gradient.
 
-    source, target: (..., K, 3), matched by row; weights: (..., K), not negative, or None for ones.
+    source, target: (..., K, 3), matched by row. weights: (..., K) >= 0, or None for ones.
     Returns T_target_source (..., 4, 4) in the dtype of the points, at least float32.
     """
     with torch.autocast(source.device.type, enabled=False):
@@ -34,8 +34,8 @@ def procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None) ->
 
 
 def _nearest_rotation(matrix: Tensor) -> Tensor:
-    """argmax over rotations of trace(R^T M), (..., 3, 3). roma's has the finite gradient; without one, and on a
-    CPU, LAPACK's SVD of so small a matrix is fifty times as fast."""
+    """argmax over rotations of trace(R^T M), (..., 3, 3). roma's has a finite gradient. Without one, on a CPU,
+    LAPACK's SVD is fifty times as fast for so small a matrix."""
     if matrix.device.type != "cpu" or (torch.is_grad_enabled() and matrix.requires_grad):
         return roma.special_procrustes(matrix)
     finite = torch.isfinite(matrix).flatten(-2).all(dim=-1)[..., None, None]

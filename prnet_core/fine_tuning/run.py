@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,22 +13,10 @@ from prnet_core.model import PRNet
 
 from .config import FineTuneConfig
 from .held_out import HeldOut
+from .progress import FineTuneError, FineTuneProgress, ScanMotion
 from .report import FineTuneReport
-from .scan_examples import FineTuneError, ScanExamples, ScanMotion, clean_scan, is_usable
+from .scan_examples import ScanExamples, clean_scan, is_usable
 from .tuning import MAX_SKIPPED, Tuning
-
-
-@dataclass(frozen=True)
-class FineTuneProgress:
-    """Where a run stands. share_done: in [0, 1], of the steps or of the seconds, whichever ends it first."""
-
-    step: int
-    num_steps: int
-    share_done: float
-    seconds: float
-    loss: float
-    error_before_deg: float
-    error_best_deg: float
 
 
 def fine_tune(

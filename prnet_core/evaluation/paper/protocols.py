@@ -1,4 +1,4 @@
-"""The tables of motions: unseen categories, noise, full clouds, and the harder variant."""
+"""Tables of registration errors by protocol: unseen objects and categories, noise, full clouds, hard pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prnet_core.evaluation import published
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.methods import LABEL
 from prnet_core.evaluation.paper.setup import Setup
-from prnet_core.evaluation.run import motion_table
+from prnet_core.evaluation.run import transform_table
 from prnet_core.evaluation.table import Table
 from prnet_core.pairs.protocol import PROTOCOLS
 from prnet_core.shapes.modelnet import split_categories
@@ -20,30 +20,30 @@ LEARNED = ("pointnetlk", "dcp")
 OURS = ("prnet", "prnet+refine")
 GO_ICP_PACKAGE = "py_simple_go_icp_interface"
 GO_ICP_NOTE = (
-    f"Go-ICP on {GoICP.num_points} points of the source drawn at random, 10 % trimmed, {GoICP.timeout_s:g} s a pair at "
-    "most (py-simple-go-icp-interface, which compiles its authors' sources)."
+    f"Go-ICP on {GoICP.num_points} random points of the source, 10 % trimmed, at most {GoICP.timeout_s:g} s per pair "
+    "(py-simple-go-icp-interface, which compiles the authors' sources)."
 )
 
 UNSEEN_NOTE = (
-    "Weights that never saw ModelNet40, such as the packaged ones, meet unseen objects here. They used no label, but "
-    "some of their training shapes are aircraft, chairs and other kinds that ModelNet40 has too. The published figures "
-    "are on all 2,468 test shapes of 40 classes."
+    "For weights trained without ModelNet40, such as the packaged ones, these are unseen objects. Training used no "
+    "labels, but some training shapes are aircraft, chairs and other kinds that are also in ModelNet40. The published "
+    "values are for all 2,468 test shapes of 40 classes."
 )
 
 
 def _methods(setup: Setup, classical: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
-    """The methods that can run, weights under a label before ours, and notes on what is left out."""
+    """The methods that can run (labelled weights before ours), and notes on the omitted ones."""
     if setup.methods:
         return list(setup.methods), ()
     labelled = sorted(name for name in setup.options.weights if LABEL in name)
-    left_out = [name for name in LEARNED if name not in setup.options.weights]
-    notes = (f"Left out for want of weights (--weights NAME=FILE): {', '.join(left_out)}.",) if left_out else ()
+    omitted = [name for name in LEARNED if name not in setup.options.weights]
+    notes = (f"Omitted without weights (--weights NAME=FILE): {', '.join(omitted)}.",) if omitted else ()
     if "goicp" in classical and find_spec(GO_ICP_PACKAGE):
         notes += (GO_ICP_NOTE,)
     elif "goicp" in classical:
-        left_out.append("goicp")
-        notes += (f"Left out, not installed: goicp (pip install {GO_ICP_PACKAGE.replace('_', '-')}).",)
-    return [name for name in (*classical, *LEARNED, *labelled, *OURS) if name not in left_out], notes
+        omitted.append("goicp")
+        notes += (f"Omitted, not installed: goicp (pip install {GO_ICP_PACKAGE.replace('_', '-')}).",)
+    return [name for name in (*classical, *LEARNED, *labelled, *OURS) if name not in omitted], notes
 
 
 def _table(
@@ -51,28 +51,28 @@ def _table(
     classical: tuple[str, ...] = CLASSICAL,
 ) -> Table:  # fmt: skip
     methods, notes_on_methods = _methods(setup, classical)
-    return motion_table(
+    return transform_table(
         title, setup.command, shapes or setup.shapes(), PROTOCOLS[protocol], methods, setup.options, setup.settings(),
         setup.pairs_limit(), published_rows, (*notes, *notes_on_methods),
     )  # fmt: skip
 
 
 def unseen(setup: Setup) -> Table:
-    """The figures of tables 1 and 2 of the paper beside weights that never saw ModelNet40."""
-    beside = [{**row, "method": f"{row['method']}, unseen objects"} for row in published.UNSEEN_OBJECTS]
-    beside += [{**row, "method": f"{row['method']}, unseen categories"} for row in published.UNSEEN_CATEGORIES]
-    return _table(setup, "Unseen objects, no noise", "objects", beside, (UNSEEN_NOTE,))
+    """Tables 1 and 2 of the paper, compared with weights trained without ModelNet40."""
+    both = [{**row, "method": f"{row['method']}, unseen objects"} for row in published.UNSEEN_OBJECTS]
+    both += [{**row, "method": f"{row['method']}, unseen categories"} for row in published.UNSEEN_CATEGORIES]
+    return _table(setup, "Unseen objects, no noise", "objects", both, (UNSEEN_NOTE,))
 
 
 def categories(setup: Setup) -> Table:
-    """Table 2 with the paper's own split: for weights trained on the first 20 classes, measured on the rest.
+    """Table 2 with the paper's split: weights trained on the first 20 classes, measured on the other 20.
 
-    Raises ValueError for data that has not all 40 classes: the first 20 would not be the paper's.
+    Raises ValueError for data without all 40 classes: its first 20 would not be the paper's.
     """
     shapes = setup.shapes()
     num_classes = len(set(shapes.classes))
     if num_classes != 40:
-        raise ValueError(f"categories needs all of ModelNet40; {setup.data.name} has {num_classes} classes")
+        raise ValueError(f"categories needs all 40 classes of ModelNet40; {setup.data.name} has {num_classes} classes")
     _, held_out = split_categories(shapes)
     title = "Unseen categories: the last 20 classes"
     return _table(setup, title, "objects", published.UNSEEN_CATEGORIES, shapes=held_out)
@@ -87,8 +87,8 @@ def full(setup: Setup) -> Table:
 
 
 def hard(setup: Setup) -> Table:
-    """Without Go-ICP, whose search takes minutes where so much of the clouds has no counterpart."""
-    note = "Independent viewpoints, X and Y sampled apart, noise 0.01. OMNet's rows keep one viewpoint."
+    """Without Go-ICP: its search takes minutes where large parts of the clouds do not overlap."""
+    note = "Independent viewpoints, X and Y sampled independently, noise 0.01. The rows of OMNet have one viewpoint."
     title = "Harder: independent viewpoints, twice sampled, noise"
     return _table(setup, title, "hard", published.TWICE_SAMPLED, (note,), classical=("icp", "fgr"))
 

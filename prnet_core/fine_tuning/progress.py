@@ -1,0 +1,51 @@
+"""How a run goes and ends, in types that need no PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+class FineTuneError(ValueError):
+    """Scans that cannot be tuned on, and why."""
+
+
+class FineTuneCancelled(Exception):
+    """The run was cancelled; the network is unchanged."""
+
+
+@dataclass(frozen=True)
+class ScanMotion:
+    """The motion T_target_source (4, 4) between scans number `source` and `target`, in the scans' unit."""
+
+    source: int
+    target: int
+    T_target_source: np.ndarray
+
+
+@dataclass(frozen=True)
+class FineTuneProgress:
+    """Where a run stands. share_done: in [0, 1], of the steps or of the seconds, whichever ends it first."""
+
+    step: int
+    num_steps: int
+    share_done: float
+    seconds: float
+    loss: float
+    error_before_deg: float
+    error_best_deg: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """Rotation errors of the network alone, no refinement.
+
+    error_deg: mean, each pair capped at 45 degrees: what decides. A median would not see the pairs that fail.
+    basin_share: pairs within 15 degrees and 0.2 of the clouds' radius, from where the refinement converges.
+    """
+
+    error_deg: float
+    median_deg: float
+    basin_share: float
+    num_pairs: int

@@ -1,0 +1,104 @@
+"""The rigid transform that is consistent with most matches, where many matches are incorrect."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .kabsch import procrustes
+from .spatial_consistency import (
+    compatible_matches,
+    second_order_compatibility,
+    seed_transforms,
+    squared_residuals,
+    strongest,
+)
+from .transforms import transform_points
+
+# Lengths are fractions of the radius of the target points.
+TOLERANCES = (0.02, 0.08)
+"""Allowed difference of two matches' distances: both clouds hold the same points, or other samples of the surface."""
+MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
+SUPPORT_SCALES = (0.06, 0.02, 0.007)
+OVERLAP_POINTS = 128
+REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
+
+
+def robust_procrustes(
+    source: Tensor, target: Tensor, weights: Tensor | None = None, target_cloud: Tensor | None = None
+) -> Tensor:
+    """Procrustes that tolerates nine incorrect matches in ten.
+
+    Hypotheses: Procrustes of all matches, and transforms of groups of spatially consistent matches. The best has the
+    most support: the mean over matches (weights w_i) of the sum over scales s of s^2 / (s^2 + r_i^2) with
+    r_i = |R x_i + t - y_i|. With `target_cloud` (..., M, 3) the same mean is added with r_i the distance to the nearest
+    of its points, because the correct transform aligns also the points whose matches are incorrect. The best hypothesis
+    is refined by Procrustes with the weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s decreasing.
+
+    Shapes and result as for `procrustes`. The last step is differentiable; the selection and the weights are not.
+    """
+    dtype = torch.promote_types(source.dtype, torch.float32)
+    source, target = source.to(dtype), target.to(dtype)
+    weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
+    with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
+        radius = (target - target.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1).clamp_min(1e-8)
+        unweighted = procrustes(source, target, weights).unsqueeze(-3)
+        tolerances = radius.unsqueeze(-1) * radius.new_tensor(TOLERANCES)
+        hypotheses = torch.cat([unweighted, _consistent_transforms(source, target, weights, tolerances)], dim=-3)
+        support = _support(hypotheses, source, target, weights, radius)
+        if target_cloud is not None:
+            support = support + _overlap(hypotheses, source, target_cloud.to(dtype), radius)
+        best = support.argmax(dim=-1)[..., None, None, None]
+        transform = hypotheses.take_along_dim(best, dim=-3).squeeze(-3)
+        for fraction in REFINEMENT_SCALES:
+            squared = squared_residuals(transform, source, target)
+            current = weights * _closeness(squared, fraction * radius).square()
+            transform = procrustes(source, target, current)
+    return procrustes(source, target, current)
+
+
+def _consistent_transforms(source: Tensor, target: Tensor, weights: Tensor, tolerances: Tensor) -> Tensor:
+    """Transforms (..., T * NUM_SEEDS, 4, 4) of groups of spatially consistent matches, NUM_SEEDS for each tolerance
+    (..., T), each refitted twice to all matches near it."""
+    count = min(MAX_MATCHES, source.shape[-2])
+    kept = weights.topk(count, dim=-1).indices
+    weights = weights.take_along_dim(kept, dim=-1)
+    source, target = (cloud.take_along_dim(kept.unsqueeze(-1), dim=-2) for cloud in (source, target))
+    source, target = source.unsqueeze(-3), target.unsqueeze(-3)
+    limit = tolerances[..., None, None]
+    compatible = compatible_matches(source, target, limit, 2.0 * limit)  # close points agree on any transform
+    _, seeds = strongest(compatible.sum(dim=-1), NUM_SEEDS)
+    of_seeds = second_order_compatibility(compatible, seeds)
+    transforms = seed_transforms(source, target, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
+    reach = 2.0 * tolerances.repeat_interleave(seeds.shape[-1], dim=-1)
+    for _ in range(2):
+        near = _closeness(squared_residuals(transforms, source, target), reach).square()
+        shape = (*near.shape, 3)
+        transforms = procrustes(source.expand(shape), target.expand(shape), weights.unsqueeze(-2) * near)
+    return transforms
+
+
+def _support(transforms: Tensor, source: Tensor, target: Tensor, weights: Tensor, radius: Tensor) -> Tensor:
+    """Support (..., S) of transforms (..., S, 4, 4) from the residuals of the matches."""
+    weights = weights + torch.finfo(weights.dtype).tiny
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    squared = squared_residuals(transforms, source.unsqueeze(-3), target.unsqueeze(-3))
+    return (weights.unsqueeze(-2) * _closeness_over_scales(squared, radius)).sum(dim=-1)
+
+
+def _overlap(transforms: Tensor, source: Tensor, cloud: Tensor, radius: Tensor) -> Tensor:
+    """Support (..., S) of transforms (..., S, 4, 4) from the distances of a subset of the source to the cloud."""
+    subset = source[..., :: max(1, source.shape[-2] // OVERLAP_POINTS), :]
+    moved = transform_points(transforms, subset.unsqueeze(-3))
+    nearest = torch.cdist(moved.flatten(-3, -2), cloud).amin(dim=-1).unflatten(-1, moved.shape[-3:-1])
+    return _closeness_over_scales(nearest.square(), radius).mean(dim=-1)
+
+
+def _closeness_over_scales(squared: Tensor, radius: Tensor) -> Tensor:
+    return torch.stack([_closeness(squared, scale * radius.unsqueeze(-1)) for scale in SUPPORT_SCALES]).sum(dim=0)
+
+
+def _closeness(squared: Tensor, scale: Tensor) -> Tensor:
+    """s^2 / (s^2 + r^2), in (0, 1]; squared (..., K), scale (...)."""
+    scale = scale.square().unsqueeze(-1)
+    return scale / (scale + squared)

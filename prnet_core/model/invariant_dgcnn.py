@@ -1,0 +1,80 @@
+"""DGCNN on features that do not change when the cloud is rotated (ours, not the paper's)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from .config import PRNetConfig
+from .edge_conv import NEGATIVE_SLOPE
+from .neighbours import knn, neighbour_max, stacked_max
+from .patch_encoder import PatchEncoder
+from .surface_cloud import SurfaceCloud
+
+PATCH_FEATURES = 64
+PAIR_REACH = 3.0
+"""Distances in point pair features are divided by so many point spacings."""
+
+
+class InvariantDGCNN(nn.Module):
+    """EdgeConv on the graph of nearest points, the same for all layers: x_i' = act(LayerNorm(max_j W [x_j, x_i])).
+
+    The first layer also reads each edge's point pair feature (d, n_i . d, n_j . d, n_i . n_j). Nothing else of the
+    coordinates enters. LayerNorm stands behind the maximum, so that W splits into one product a point.
+    """
+
+    def __init__(self, config: PRNetConfig) -> None:
+        super().__init__()
+        self.num_neighbours = config.num_neighbours
+        self.patch = PatchEncoder(PATCH_FEATURES)
+        channels = (PATCH_FEATURES, *config.edge_conv_channels)
+        pairs = list(zip(channels[:-1], channels[1:], strict=True))
+        self.neighbour = nn.ModuleList(nn.Linear(c_in, c_out, bias=False) for c_in, c_out in pairs)
+        self.centre = nn.ModuleList(nn.Linear(c_in, c_out) for c_in, c_out in pairs)
+        self.norms = nn.ModuleList(nn.LayerNorm(c_out) for _, c_out in pairs)
+        self.pair_feature = nn.Linear(4, channels[1], bias=False)
+        self.last = nn.Linear(sum(config.edge_conv_channels), config.embedding)
+        self.last_norm = nn.LayerNorm(config.embedding)
+
+    def forward(self, cloud: SurfaceCloud) -> Tensor:
+        """F (B, N, embedding)."""
+        neighbours = knn(cloud.points, self.num_neighbours)
+        features, outputs = self.patch(cloud.patches), []
+        for index, norm in enumerate(self.norms):
+            values = self.neighbour[index](features)
+            if index == 0:
+                edges = self.pair_feature(point_pair_features(cloud.points, cloud.normals, neighbours))
+                best = stacked_max(_gather(values, neighbours) + edges)
+            else:
+                best = neighbour_max(values, neighbours)
+            features = leaky_relu(norm(best + self.centre[index](features)), NEGATIVE_SLOPE)
+            outputs.append(features)
+        return self.last_norm(self.last(torch.cat(outputs, dim=-1)))
+
+
+def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
+    """(|d| / 3, n_i . d, n_j . d, n_i . n_j) of each edge, d from i to j and of length one in the products.
+
+    points, normals (B, N, 3), neighbours (B, N, k) -> (k, B, N, 4).
+    """
+    with torch.autocast(points.device.type, enabled=False):
+        line = _gather(points, neighbours) - points
+        distance = line.norm(dim=-1)
+        line = line / distance.clamp_min(1e-6).unsqueeze(-1)
+        first, second = normals, _gather(normals, neighbours)
+        return torch.stack(
+            [
+                distance / PAIR_REACH,
+                (first * line).sum(dim=-1),
+                (second * line).sum(dim=-1),
+                (first * second).sum(dim=-1),
+            ],
+            dim=-1,
+        )
+
+
+def _gather(values: Tensor, neighbours: Tensor) -> Tensor:
+    """(B, N, C), (B, N, k) -> (k, B, N, C)."""
+    batch, count, channels = values.shape
+    offsets = count * torch.arange(batch, device=values.device).view(-1, 1, 1)
+    rows = (neighbours + offsets).movedim(2, 0)
+    return values.reshape(-1, channels).index_select(0, rows.flatten()).view(*rows.shape, channels)

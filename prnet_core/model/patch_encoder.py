@@ -1,0 +1,27 @@
+"""A feature of each point from its patch of the dense cloud, unchanged by rotations (ours, not the paper's)."""
+
+import torch
+from torch import Tensor, nn
+
+from .neighbours import stacked_max
+from .surface_cloud import PATCH_CHANNELS
+
+HIDDEN = 32
+
+
+class PatchEncoder(nn.Module):
+    """A shared MLP over the neighbours of a patch, their maximum and mean, and a linear layer (as PPFNet's local part)."""
+
+    def __init__(self, out_channels: int) -> None:
+        super().__init__()
+        self.mlp = nn.Sequential(
+            nn.Linear(PATCH_CHANNELS, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, out_channels), nn.ReLU()
+        )
+        self.pooled = nn.Linear(2 * out_channels, out_channels)
+        self.norm = nn.LayerNorm(out_channels)
+
+    def forward(self, patches: Tensor) -> Tensor:
+        """(B, N, K, 5) -> (B, N, out_channels)."""
+        features = self.mlp(patches.movedim(2, 0).contiguous())
+        pooled = torch.cat([stacked_max(features), features.mean(dim=0)], dim=-1)
+        return self.norm(self.pooled(pooled))

@@ -1,0 +1,118 @@
+"""Rotation-invariant inputs of a pair: for each network point a normal and its patch of the dense cloud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from prnet_core.pairs.normalise import downsample_pair
+
+PATCH_POINTS, PATCH_CANDIDATES = 32, 96
+PATCH_RADIUS = 6.0
+"""In spacings (voxels) of the dense cloud."""
+
+
+@dataclass(frozen=True)
+class DenseCloud:
+    """Points (N, 3) of about even density and their unit normals (N, 3) of any sign; `spacing` is the voxel's edge."""
+
+    points: np.ndarray
+    normals: np.ndarray
+    spacing: float
+
+
+@dataclass(frozen=True)
+class SurfaceInputs:
+    """One cloud as the network reads it, float32, lengths in network spacings: points (N, 3), normals (N, 3),
+    patches (N, 32, 5); points relative to `origin`, which is in the dense cloud's unit."""
+
+    points: np.ndarray
+    normals: np.ndarray
+    patches: np.ndarray
+    origin: np.ndarray
+
+
+@dataclass(frozen=True)
+class SurfacePair:
+    """Both clouds' inputs; `spacing` of the network's points in the dense clouds' unit."""
+
+    source: SurfaceInputs
+    target: SurfaceInputs
+    spacing: float
+
+    def to_metric(self, T: np.ndarray) -> np.ndarray:
+        """T_target_source (4, 4) between the inputs -> between the dense clouds."""
+        T = np.array(T, dtype=np.float64)
+        T[:3, 3] = self.target.origin + self.spacing * T[:3, 3] - T[:3, :3] @ self.source.origin
+        return T
+
+    def to_network(self, T: np.ndarray) -> np.ndarray:
+        """Inverse of `to_metric`."""
+        T = np.array(T, dtype=np.float64)
+        T[:3, 3] = (T[:3, 3] + T[:3, :3] @ self.source.origin - self.target.origin) / self.spacing
+        return T
+
+
+def surface_pair(
+    source: DenseCloud, target: DenseCloud, num_points: int, rng: np.random.Generator
+) -> SurfacePair:
+    """Sample both clouds to `num_points` points of even, equal density and describe the surface around each."""
+    *points, spacing = downsample_pair(source.points, target.points, num_points, rng)
+    inputs = [surface_inputs(p, cloud, spacing) for p, cloud in zip(points, (source, target), strict=True)]
+    return SurfacePair(*inputs, spacing)
+
+
+def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> SurfaceInputs:
+    """The inputs at points (N, 3) on the dense cloud; `spacing` is that of the points."""
+    tree = cKDTree(cloud.points)
+    normals = orient_outwards(cloud.points, cloud.normals)
+    k = min(PATCH_CANDIDATES, len(cloud.points))
+    distance, index = tree.query(points, k=k, distance_upper_bound=PATCH_RADIUS * cloud.spacing)
+    distance, index = distance.reshape(len(points), k), index.reshape(len(points), k)
+    within = np.isfinite(distance)
+    nearest = np.where(within[:, 0], index[:, 0], tree.query(points)[1])
+    # Spread over all candidates within the radius, whatever their number; the nearest one fills an empty patch.
+    count = np.maximum(within.sum(axis=1), 1)
+    chosen = (np.arange(PATCH_POINTS) * count[:, None]) // PATCH_POINTS
+    index = np.where(within, index, nearest[:, None])
+    members = np.take_along_axis(index, chosen, axis=1)
+    own = normals[nearest]
+    patches = _patch_features(points, own, cloud.points[members], normals[members], PATCH_RADIUS * cloud.spacing)
+    origin = points.mean(axis=0)
+    scaled = (points - origin) / spacing
+    return SurfaceInputs(scaled.astype(np.float32), own.astype(np.float32), patches.astype(np.float32), origin)
+
+
+def _patch_features(points, normals, members, member_normals, radius: float) -> np.ndarray:
+    """(N, K, 5): d / r, h / r, n_1 . d, n_2 . d, n_1 . n_2; d is the unit vector to the neighbour in the products."""
+    line = members - points[:, None]
+    length = np.linalg.norm(line, axis=2)
+    height = np.einsum("nki,ni->nk", line, normals)
+    inverse = 1.0 / np.maximum(length, 1e-9)
+    return np.stack(
+        [
+            length / radius,
+            height / radius,
+            height * inverse,
+            np.einsum("nki,nki->nk", line, member_normals) * inverse,
+            np.einsum("nki,ni->nk", member_normals, normals),
+        ],
+        axis=2,
+    )
+
+
+def orient_outwards(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Normals (N, 3) with the sign that points away from the cloud's centroid: needs no sensor position."""
+    away = np.sum(normals * (points - points.mean(axis=0)), axis=1)
+    return normals * np.where(away < 0.0, -1.0, 1.0)[:, None]
+
+
+def point_spacing(points: np.ndarray, neighbours: int = 16) -> float:
+    """Edge of the square that belongs to a point of a surface sample (N, 3), by the median distance to a neighbour."""
+    k = min(neighbours, len(points) - 1)
+    if k < 1:
+        return 1.0
+    distance = np.median(cKDTree(points).query(points, k=k + 1)[0][:, -1])
+    return max(float(distance * np.sqrt(np.pi / (k + 1))), np.finfo(np.float32).tiny)

@@ -1,0 +1,35 @@
+"""Hypotheses from a network with rotation-invariant inputs: points, normals and patches of the prepared clouds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.pairs.surface_patches import DenseCloud, surface_pair
+from prnet_core.registration.preprocess import PreparedCloud
+
+if TYPE_CHECKING:
+    from prnet_core.model import PRNet
+
+
+def surface_transforms(
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range
+) -> list[np.ndarray]:
+    """The network's transforms (4, 4) in the pair's voxel units, one for each random choice of points (seed).
+
+    All run in one batch. Rotating the source would change nothing. Outputs that are not finite are left out.
+    """
+    from prnet_core.model.surface_inputs import pair_batch
+
+    dense = [DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target)]
+    pairs = [surface_pair(*dense, num_points, np.random.default_rng(seed)) for seed in seeds]
+    device = next(network.parameters()).device
+    outputs = network.register(*(cloud.to(device) for cloud in pair_batch(pairs)))
+    transforms = []
+    for output, pair in zip(outputs.double().cpu().numpy(), pairs, strict=True):
+        if np.isfinite(output).all():
+            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
+            transforms.append(pair.to_metric(output))
+    return transforms

@@ -1,0 +1,150 @@
+"""A scan's path through the node, from the slot to the messages: the worker's thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.odometry import OdometryUpdate
+from prnet_ros.node.counters import Counters
+from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR
+from prnet_ros.node.extrinsics import Extrinsics
+from prnet_ros.node.guess import GuessFrame
+from prnet_ros.node.outputs import Outputs
+from prnet_ros.node.registration_process import RegistrationProcess, RemoteError
+from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
+
+if TYPE_CHECKING:
+    from rclpy.impl.rcutils_logger import RcutilsLogger
+
+IMPLAUSIBLE_SPEED = 100.0  # m/s
+_WITH_POSE = ("first", "reset", "accepted")
+_NEVER = float("-inf")
+
+
+class ScanPipeline:
+    """Has scans registered and publishes the results. `publish_weak` and `publish_lost` may change at any time.
+
+    `process`, `reset` and `on_died` are for the worker's thread, the other methods for any.
+    """
+
+    def __init__(
+        self,
+        counters: Counters,
+        slot: ScanSlot,
+        extrinsics: Extrinsics,
+        guess: GuessFrame,
+        outputs: Outputs,
+        logger: RcutilsLogger,
+    ) -> None:
+        self._counters, self._slot, self._logger = counters, slot, logger
+        self._extrinsics, self._guess, self._outputs = extrinsics, guess, outputs
+        self.publish_weak = self.publish_lost = False
+        self.sensor_frame = ""  # of the present trajectory
+        self.num_recent_scans = 0
+        self._last_stamp = _NEVER
+        self._map_published_at = _NEVER
+        self._restarted_at, self._newer_than = _NEVER, float("inf")
+        self._publishing = threading.Lock()  # no restart between the last look whether a scan is outdated and its TF
+
+    def restart(self, reason: str, newer_than: float) -> None:
+        """Outdate a scan that waits or is being registered, unless its stamp (s) is older. `reset` has to follow."""
+        self._logger.info(f"starting a new trajectory: {reason}")
+        with self._publishing:
+            self._restarted_at, self._newer_than = time.monotonic(), newer_than
+        if self._slot.discard(self._is_outdated):
+            self._counters.count("outdated")
+
+    def reset(self, registration: RegistrationProcess, reason: str, newer_than: float) -> None:
+        """Forget the trajectory if its last stamp (s) is newer than that."""
+        if self._last_stamp > newer_than:
+            registration.call("reset")
+            self._forget()
+            self._counters.count("reset", reason)
+
+    def on_died(self, reason: str) -> None:
+        """The registration process and its odometry are lost."""
+        self._logger.error(f"{reason}: it is started again, and the next scan starts a new trajectory")
+        self._counters.count("process_restarts", reason)
+        self._forget()
+
+    def process(self, registration: RegistrationProcess, scan: Scan) -> None:
+        """Register a scan and publish. Raises ProcessDied, RemoteError."""
+        T_base_sensor = self._admit(scan)
+        if T_base_sensor is None:
+            return
+        stamp = seconds(scan.stamp)
+        prior = self._guess.motion_to(scan.frame_id, scan.stamp)
+        update, self.num_recent_scans = registration.call(
+            "register", scan.cloud.points, stamp, scan.cloud.times, prior
+        )
+        if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
+            self._logger.warning(f"a scan was {update.status}, logged once, /diagnostics counts: {update.reason}")
+        if update.status == "ignored":
+            return
+        self._last_stamp = stamp
+        is_published = update.status in _WITH_POSE or (update.status == "weak" and self.publish_weak)
+        if is_published:
+            self._check_speed(update)
+        with self._publishing:
+            if self._is_outdated(scan):
+                self._counters.count("outdated")
+                return
+            if is_published:
+                self._outputs.publish(scan, update, scan.cloud.points, T_base_sensor)
+            elif self.publish_lost:
+                self._outputs.publish_lost(scan, update, T_base_sensor)
+        if is_published:
+            self._counters.count("registered")
+            self._counters.add_latency(time.monotonic() - scan.received)
+
+    def on_error(self, error: Exception) -> None:
+        """Count an exception and log it once."""
+        kind = error.kind if isinstance(error, RemoteError) else type(error).__name__
+        if self._counters.count(CORE_ERROR + kind, str(error)):
+            text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
+            self._logger.error(f"a scan failed ({kind}), logged once:\n{text}")
+
+    def count_bad_cloud(self, kind: str, reason: str) -> None:
+        """Count an unusable cloud and log it once."""
+        if self._counters.count(BAD_CLOUD + kind, reason):
+            self._logger.warning(f"unusable cloud ({kind}), logged once: {reason}")
+
+    def _admit(self, scan: Scan) -> np.ndarray | None:
+        """T_base_sensor (4, 4) of a scan that is to be registered, None for one that is not, which is counted."""
+        if self._is_outdated(scan):
+            self._counters.count("outdated")
+            return None
+        if not scan.frame_id or self._outputs.base_frame_of(scan) == self._outputs.odom_frame:
+            self.count_bad_cloud("frame_id", f"'{scan.frame_id}' cannot be a child of '{self._outputs.odom_frame}'")
+            return None
+        T_base_sensor = self._extrinsics.lookup(scan.frame_id)
+        if T_base_sensor is None:
+            if self._counters.count("waiting_for_extrinsics"):
+                self._logger.warning(f"waiting: {self._extrinsics.missing}")
+            return None
+        if self.sensor_frame != scan.frame_id:
+            if self.sensor_frame:
+                self.count_bad_cloud("other_frame", f"'{scan.frame_id}' among scans of '{self.sensor_frame}'")
+                return None
+            self.sensor_frame = scan.frame_id
+        return T_base_sensor
+
+    def _check_speed(self, update: OdometryUpdate) -> None:
+        speed = float(np.linalg.norm(update.twist[:3]))
+        if speed > IMPLAUSIBLE_SPEED:
+            reason = f"{speed:.0f} m/s: are the clouds in metres, in the sensor's frame, and the stamps in seconds?"
+            if self._counters.count("too_fast", reason):
+                self._logger.warning(f"the sensor moves at {reason}")
+
+    def _forget(self) -> None:
+        self.sensor_frame, self._last_stamp = "", _NEVER
+        self._guess.restart()
+
+    def _is_outdated(self, scan: Scan) -> bool:
+        """Received before the last restart, and of the time that it put an end to."""
+        return scan.received < self._restarted_at and seconds(scan.stamp) > self._newer_than

@@ -1,0 +1,57 @@
+"""The program of the registration process: serves one channel, ends with the node."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+
+from prnet_ros.node.channel import Channel, ChannelClosed
+
+_PR_SET_PDEATHSIG = 1  # of Linux's prctl
+
+
+def main() -> None:
+    """Arguments: the node's process id, and the descriptors of the channel. Never returns."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the node decides
+    parent, *descriptors = map(int, sys.argv[1:])
+    _end_with(parent)
+    channel = Channel(*descriptors)
+    try:
+        _serve(channel)
+    except ChannelClosed:
+        os._exit(0)
+
+
+def _serve(channel: Channel) -> None:
+    setup = channel.receive()
+    try:
+        from prnet_ros.node.registration_server import RegistrationServer
+
+        server = RegistrationServer(setup)
+    except Exception as error:  # noqa: BLE001  the node reports it
+        channel.send((None, _described(error)))
+        os._exit(1)
+    channel.send((server.loaded, None))
+    while True:
+        name, arguments = channel.receive()
+        try:
+            answer = getattr(server, name)(*arguments), None
+        except Exception as error:  # noqa: BLE001  a robot's odometry outlives any error of its core
+            answer = None, _described(error)
+        channel.send(answer)
+        server.after_answer()
+
+
+def _described(error: Exception) -> tuple[str, str, str]:
+    return type(error).__name__, str(error), "".join(traceback.format_exception(error))
+
+
+def _end_with(parent: int) -> None:
+    """Have this process killed when the node ends, however it ends: it may be in C++ for seconds."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before
+        os._exit(0)

@@ -1,0 +1,127 @@
+"""The process that registers, as the node sees it: started, asked, watched, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from prnet_core.odometry import OdometryConfig
+from prnet_core.registration import RegistrationConfig
+from prnet_ros.node.channel import Channel, ChannelClosed
+
+LOADING_TIMEOUT = 300.0  # s, for the imports and the network on a machine that is busy or has a slow disk
+ANSWER_TIMEOUT = 60.0  # s; a process that takes longer over one scan is taken to hang
+_KILL_TIMEOUT = 1.0  # s
+_PROGRAM = "from prnet_ros.node.registration_main import main; main()"
+
+
+class ProcessDied(Exception):
+    """The process ended, or did not answer and was ended."""
+
+
+class RemoteError(Exception):
+    """An exception in the process. kind: its class; the text is its own; traceback: of the process."""
+
+    def __init__(self, kind: str, text: str, traceback: str) -> None:
+        super().__init__(text)
+        self.kind, self.traceback = kind, traceback
+
+
+@dataclass(frozen=True)
+class RegistrationSetup:
+    """What the process needs to know at its start. The fields are those of NodeParameters."""
+
+    weights: str
+    device: str
+    num_threads: int
+    registration: RegistrationConfig
+    odometry: OdometryConfig
+    num_recent_scans: int
+
+
+@dataclass(frozen=True)
+class LoadedNetwork:
+    """What the process has loaded. problem: what could not be had, in words; empty when all is as requested."""
+
+    has_network: bool
+    device: str
+    weights: str
+    problem: str = ""
+
+
+class RegistrationProcess:
+    """One process with one odometry. small_gicp holds the interpreter lock for all of its time in C++, and PyTorch
+    takes seconds to import: neither may be in the process of the executor.
+
+    For one thread, which must live as long as the process: Linux ends the process with the thread that started it.
+    `kill` is for any thread.
+    """
+
+    def __init__(self, setup: RegistrationSetup) -> None:
+        """Start the process; returns at once."""
+        self._channel, descriptors = Channel.pair()
+        # Read when numpy and torch are imported. Threads that wait by spinning take the cores from everybody else;
+        # num_threads limits the threads that do not come from these libraries.
+        defaults = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
+        environment = defaults | os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(os.getpid()), *map(str, descriptors)],
+            stdin=subprocess.DEVNULL, env=environment, pass_fds=descriptors,
+        )  # fmt: skip
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with contextlib.suppress(ChannelClosed):  # `wait_until_ready` says so
+            self._channel.send(setup)
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def is_alive(self) -> bool:
+        """False once the process has ended."""
+        return self._process.poll() is None
+
+    def wait_until_ready(self) -> LoadedNetwork:
+        """Block until everything is imported and loaded. Raises ProcessDied, RemoteError."""
+        return self._receive(LOADING_TIMEOUT)
+
+    def call(self, name: str, *arguments: object) -> Any:
+        """The value of a method of RegistrationServer. Raises ProcessDied, RemoteError."""
+        try:
+            self._channel.send((name, arguments))
+        except ChannelClosed as error:
+            raise self._died() from error
+        return self._receive(ANSWER_TIMEOUT)
+
+    def kill(self) -> None:
+        """End the process now; a `call` under way raises ProcessDied."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and free what belongs to it."""
+        self.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a busy machine lets it die later
+            self._process.wait(_KILL_TIMEOUT)
+        self._channel.close()
+
+    def _receive(self, timeout: float) -> Any:
+        try:
+            value, error = self._channel.receive(timeout)
+        except ChannelClosed as closed:
+            raise self._died() from closed
+        except TimeoutError as late:
+            self.kill()
+            raise ProcessDied(f"the registration process gave no answer within {timeout:g} s") from late
+        if error is not None:
+            raise RemoteError(*error)
+        return value
+
+    def _died(self) -> ProcessDied:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_KILL_TIMEOUT)
+        return ProcessDied(f"the registration process ended with {self._process.returncode}")

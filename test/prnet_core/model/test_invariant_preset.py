@@ -1,0 +1,159 @@
+"""The preset with rotation-invariant inputs: shapes, invariance, save and load."""
+
+import numpy as np
+import pytest
+import torch
+
+from prnet_core.geometry.random_rotations import any_rotation
+from prnet_core.model import PRNet, PRNetConfig, load_network, prnet_loss, save_network
+from prnet_core.model.surface_inputs import batch_of, pair_batch, surface_clouds
+from prnet_core.pairs.surface_patches import DenseCloud, surface_inputs, surface_pair
+
+
+def bumpy_cloud(count: int, seed: int = 0) -> np.ndarray:
+    """Points of a closed bumpy surface without symmetry, (count, 3) float64."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(count, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    x, y, z = directions.T
+    radius = 1.0 + 0.3 * np.sin(3 * x + 1) * np.cos(2 * y) + 0.2 * np.sin(4 * z + 2 * x)
+    return directions * radius[:, None] * (1.0, 0.8, 0.6)
+
+
+def network(seed: int = 0, **changes) -> PRNet:
+    """An untrained network whose transformer is switched on."""
+    torch.manual_seed(seed)
+    net = PRNet(PRNetConfig.from_dict(PRNetConfig.invariant().to_dict() | changes))
+    if net.config.transformer == "geometric":
+        torch.nn.init.ones_(net.transformer.norm.weight)
+        for block in net.transformer.blocks:
+            torch.nn.init.normal_(block.bias.weight, std=0.1)
+    return net.eval()
+
+
+def rigid(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = any_rotation(rng), rng.uniform(-2, 2, 3)
+    return T
+
+
+def moved(T: np.ndarray, points: np.ndarray) -> np.ndarray:
+    return points @ T[:3, :3].T + T[:3, 3]
+
+
+@pytest.mark.parametrize("transformer", ["geometric", "none", "paper"])
+def test_a_rotated_source_gives_the_rotated_answer(transformer):
+    points = bumpy_cloud(600)
+    source, target = points[:400], moved(rigid(1), points[200:])
+    net, turn = network(transformer=transformer), rigid(2)
+    answer = net.register(torch.tensor(source)[None], torch.tensor(target)[None])[0].numpy()
+    rotated = net.register(torch.tensor(moved(turn, source))[None], torch.tensor(target)[None])[0].numpy()
+    np.testing.assert_allclose(rotated @ turn, answer, atol=1e-3)
+
+
+def test_inputs_do_not_change_when_the_cloud_moves():
+    points = bumpy_cloud(500)
+    normals = points / np.linalg.norm(points, axis=1, keepdims=True)
+    T = rigid(3)
+    first = surface_inputs(points[:100], DenseCloud(points, normals, 0.1), 0.3)
+    second = surface_inputs(moved(T, points[:100]), DenseCloud(moved(T, points), normals @ T[:3, :3].T, 0.1), 0.3)
+    np.testing.assert_allclose(first.patches, second.patches, atol=1e-5)
+    np.testing.assert_allclose(first.points @ T[:3, :3].T, second.points, atol=1e-5)
+
+
+def test_identical_clouds_are_registered_without_training():
+    points, T = bumpy_cloud(500), rigid(4)
+    answer = network().register(torch.tensor(points)[None], torch.tensor(moved(T, points))[None])[0].numpy()
+    np.testing.assert_allclose(answer, T, atol=1e-3)
+
+
+def test_clouds_of_different_sizes_and_units():
+    points, T = bumpy_cloud(500), rigid(5)
+    large = 40.0 * points
+    answer = network().register(torch.tensor(large[:350])[None], torch.tensor(moved(T, large))[None])
+    assert answer.shape == (1, 4, 4)
+    assert torch.isfinite(answer).all()
+    assert abs(float(torch.linalg.det(answer[0, :3, :3])) - 1.0) < 1e-4
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_tiny_clouds_give_a_finite_transform(count):
+    points = torch.tensor(bumpy_cloud(count))[None]
+    assert torch.isfinite(network().register(points, points)).all()
+
+
+def test_pairs_of_dense_clouds_map_between_units():
+    points, T = bumpy_cloud(3000), rigid(6)
+    normals = points / np.linalg.norm(points, axis=1, keepdims=True)
+    source = DenseCloud(points, normals, 0.05)
+    target = DenseCloud(moved(T, points), normals @ T[:3, :3].T, 0.05)
+    pair = surface_pair(source, target, 128, np.random.default_rng(0))
+    np.testing.assert_allclose(pair.to_metric(pair.to_network(T)), T, atol=1e-9)
+    clouds = pair_batch([pair, pair])
+    assert clouds[0].points.shape == (2, 128, 3)
+    assert clouds[0].patches.shape == (2, 128, 32, 5)
+    assert len(clouds[0]) == 2
+
+
+def test_a_batch_gives_the_answers_of_its_pairs():
+    clouds = [torch.tensor(np.stack([bumpy_cloud(300, seed), bumpy_cloud(300, seed + 1)])) for seed in (0, 0)]
+    net = network()
+    together = net.register(*clouds)
+    alone = torch.cat([net.register(*(cloud[i : i + 1] for cloud in clouds)) for i in range(2)])
+    torch.testing.assert_close(together, alone, atol=1e-3, rtol=0)
+
+
+def test_the_loss_falls_and_every_weight_learns():
+    net = network().train()
+    points = torch.tensor(np.stack([bumpy_cloud(200, seed) for seed in range(2)])).float()
+    source, target, _ = surface_clouds(points, points)
+    T, losses = torch.eye(4).expand(2, 4, 4), []
+    optimiser = torch.optim.AdamW(net.parameters(), 1e-3)
+    for _ in range(8):
+        loss = prnet_loss(net(source, target), T, net.config)["total"]
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < losses[0]
+    assert not [name for name, p in net.named_parameters() if p.grad is None or not torch.isfinite(p.grad).all()]
+
+
+def test_the_papers_matching_and_losses_work_on_these_inputs():
+    net = network(
+        transformer="paper", matching="rowwise", keypoints="norm", temperature="predicted", motion_weight=1.0
+    ).train()
+    points = torch.tensor(np.stack([bumpy_cloud(150, seed) for seed in range(2)])).float()
+    source, target, _ = surface_clouds(points, points)
+    matches = torch.arange(150).expand(2, -1)
+    terms = prnet_loss(net(source, target, 2), torch.eye(4).expand(2, 4, 4), net.config, matches)
+    assert all(torch.isfinite(value) for value in terms.values())
+    assert terms["motion"] > 0.0
+
+
+def test_saved_and_loaded_it_gives_the_same_answer(tmp_path):
+    net = network()
+    save_network(net, tmp_path / "net.safetensors", {"data": "none"})
+    loaded = load_network(tmp_path / "net.safetensors", "cpu")
+    assert loaded.config == net.config
+    clouds = [torch.tensor(bumpy_cloud(200, seed))[None] for seed in (0, 1)]
+    torch.testing.assert_close(loaded.register(*clouds), net.register(*clouds), atol=0, rtol=0)
+
+
+def test_settings_that_do_not_belong_together_are_refused():
+    values = PRNetConfig.invariant().to_dict()
+    with pytest.raises(ValueError, match="dual"):
+        PRNetConfig.from_dict(values | {"keypoints": "norm"})
+    with pytest.raises(ValueError, match="surface"):
+        PRNetConfig.from_dict(values | {"features": "coordinates"})
+
+
+def test_a_surface_cloud_checks_its_parts():
+    points = bumpy_cloud(50)
+    inputs = surface_inputs(points, DenseCloud(points, points, 0.2), 0.2)
+    cloud = batch_of([inputs])
+    with pytest.raises(ValueError, match="normals"):
+        type(cloud)(cloud.points, cloud.normals[:, :10], cloud.patches)
+    with pytest.raises(ValueError, match="patches"):
+        type(cloud)(cloud.points, cloud.normals, cloud.patches[..., :3])
