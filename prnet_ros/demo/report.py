@@ -22,6 +22,7 @@ _UNREGISTERED = {
     "dropped": "dropped for newer ones",
     "ignored": "ignored (late stamp)",
     "paused": "received while paused",
+    "outdated": "from before a reset",
     "waiting_for_": "without known extrinsics",
     "bad_cloud.": "unusable",
     "error.": "failed",
