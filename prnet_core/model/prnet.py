@@ -206,7 +206,8 @@ class PRNet(nn.Module):
         """
         if isinstance(source, SurfaceCloud):
             return self._register(source, target, num_passes, bfloat16)
-        check_shapes(source, target)  # the forward pass checks that all points are finite
+        is_surface = self.config.features == "surface"
+        (check_clouds if is_surface else check_shapes)(source, target)  # the forward pass looks for points not finite
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         source, target = source - source_centre, target - target_centre
