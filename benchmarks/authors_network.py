@@ -27,7 +27,7 @@ class _Silent:
 
 
 def authors_network(folder: Path):
-    """Their network with the settings of their main.py and random weights; raises FileNotFoundError without their files.
+    """Their network with their default settings and random weights; raises FileNotFoundError without their files.
 
     Their code runs as it is, but for the device. `.predict(source, target, 3)` takes clouds (B, 3, N).
     """
