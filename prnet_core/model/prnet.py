@@ -14,6 +14,7 @@ from .dual_softmax import DualSoftmax, joint_log_probability
 from .geometric_transformer import GeometricTransformer
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
+from .out_of_memory import on_cpu_when_out_of_memory
 from .precision import at_least_float32, bfloat16_is_fast
 from .surface_cloud import SurfaceCloud
 from .surface_inputs import surface_clouds
@@ -188,6 +189,7 @@ class PRNet(nn.Module):
                 return procrustes(source, matched)
             return robust_procrustes(source, matched, confidence, target, radius)
 
+    @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
     def register(
         self,
@@ -204,7 +206,8 @@ class PRNet(nn.Module):
         """
         if isinstance(source, SurfaceCloud):
             return self._register(source, target, num_passes, bfloat16)
-        check_clouds(source, target)
+        is_surface = self.config.features == "surface"
+        (check_clouds if is_surface else check_shapes)(source, target)  # the forward pass looks for points not finite
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         source, target = source - source_centre, target - target_centre
@@ -248,13 +251,22 @@ class PRNet(nn.Module):
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:
-    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch, and finite."""
+    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch, and finite.
+
+    Reads one value from the device.
+    """
+    check_shapes(source, target)
+    if not (torch.isfinite(source).all() & torch.isfinite(target).all()):
+        name = "target" if torch.isfinite(source).all() else "source"
+        raise ValueError(f"{name} holds NaN or inf: drop those points first")
+
+
+def check_shapes(source: Tensor, target: Tensor) -> None:
+    """Raise ValueError, by name, unless both are (B, N >= 1, 3) floating, of one batch."""
     for name, cloud in (("source", source), ("target", target)):
         if cloud.ndim != 3 or cloud.shape[-1] != 3 or cloud.shape[1] == 0:
             raise ValueError(f"{name} must be (B, N, 3) with N >= 1, got {tuple(cloud.shape)}")
         if not cloud.is_floating_point():
             raise ValueError(f"{name} must be floating point, got {cloud.dtype}")
-        if not torch.isfinite(cloud).all():
-            raise ValueError(f"{name} holds NaN or inf: drop those points first")
     if source.shape[0] != target.shape[0]:
         raise ValueError(f"source has a batch of {source.shape[0]}, target of {target.shape[0]}")

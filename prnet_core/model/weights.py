@@ -1,7 +1,6 @@
 """Weights on disk: safetensors, with the configuration and a model card in the metadata; no pickle."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from ..io.safe_write import replacing
 from .config import PRNetConfig
 from .prnet import PRNet
 
@@ -28,7 +28,10 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     """"auto": CUDA where there is one, else the CPU. Raises ValueError when the device asked for is absent."""
     if str(device) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"unknown device {str(device)!r}: auto, cpu or cuda") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device {str(device)!r} was asked for, but torch {torch.__version__} finds no CUDA device")
     return chosen
@@ -46,14 +49,11 @@ def save_network(network: nn.Module, path: str | Path, card: dict, format: str =
         "card": json.dumps(card, indent=1, sort_keys=True),
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    temporary = path.with_name(path.name + ".part")
     try:
-        save_file(tensors, temporary, metadata)
-        os.replace(temporary, path)
+        with replacing(path) as temporary:
+            save_file(tensors, temporary, metadata)
     except SafetensorError as error:  # a full disk, among others
         raise OSError(f"{path} cannot be written: {error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_card(path: str | Path | None = None) -> dict:
