@@ -25,6 +25,7 @@ EXTRAS = {
     "dev": ["import-linter", "mypy", "pre-commit", "ruff", "types-PyYAML"],
     "docs": ["mkdocs-material", "mkdocstrings[python]"],
     "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14' and platform_machine != 'aarch64'"],
+    "map": ["gtsam>=4.2"],
     "svm": ["scikit-learn"],
     "test": ["hypothesis", "pytest>=7.0", "pytest-timeout", "pytest-xdist", "pyyaml"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from registration_data import shape_views
-from verification_candidates import Row, collect, load
+from verification_candidates import Row, collect, load, measure_again
 from verification_data import Pair, available_groups, different_places, pairs, twin_pairs
 from verification_fit import confidence_features, fit_logistic, write_calibration
 
@@ -175,6 +175,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the names for --collect")
     parser.add_argument("--collect", metavar="NAME")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))
+    parser.add_argument("--measure-again", metavar="NAME", help="of the collected candidates, after a change")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--out", type=Path)
@@ -184,6 +185,9 @@ def main() -> None:
     if arguments.collect:
         name = arguments.collect
         collect(name, SPECIAL.get(name, lambda: pairs(name))(), tuple(arguments.part))
+    if arguments.measure_again:
+        name = arguments.measure_again
+        measure_again(name, SPECIAL.get(name, lambda: pairs(name))())
     if arguments.fit:
         write_calibration(load())
     if arguments.report:

@@ -26,7 +26,7 @@ def fit_logistic(
             chosen = [row for row in rows if row.is_correct == right and row.quality.num_inliers >= 10]
             values += [features(row.quality) for row in chosen]
             correct += [right] * len(chosen)
-            weights += [1.0 / len(chosen)] * len(chosen)
+            weights += [1.0 / max(1, len(chosen))] * len(chosen)
     values, correct, weights = np.array(values), np.array(correct), np.array(weights)
     for right in (True, False):
         weights[correct == right] /= weights[correct == right].sum()

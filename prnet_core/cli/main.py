@@ -7,6 +7,7 @@ import typer
 from prnet_core.cli.evaluate import evaluate
 from prnet_core.cli.figure import figure
 from prnet_core.cli.fine_tune import fine_tune
+from prnet_core.cli.map import localize, make_map, merge
 from prnet_core.cli.odometry import odometry
 from prnet_core.cli.register import register
 from prnet_core.cli.reproduce import reproduce
@@ -16,6 +17,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command()(evaluate)
 app.command()(figure)
 app.command()(fine_tune)
+app.command()(localize)
+app.command("map")(make_map)
+app.command()(merge)
 app.command()(odometry)
 app.command()(register)
 app.command()(reproduce)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -28,20 +29,37 @@ class OdometryRun:
     seconds_per_scan: float
 
 
-def run_odometry(odometry: ScanOdometry, scans: RecordedScans, every: int = 1) -> OdometryRun:
-    """Feed every `every`-th scan. Rejected and ignored scans have no pose in the trajectory."""
-    updates: list[OdometryUpdate] = []
+def run_odometry(
+    odometry: ScanOdometry,
+    scans: RecordedScans,
+    every: int = 1,
+    on_update: Callable[[OdometryUpdate], None] = lambda update: None,
+) -> OdometryRun:
+    """Feed every `every`-th scan; `on_update` is called with each answer.
+
+    Rejected and ignored scans have no pose in the trajectory.
+    """
+    stamps: list[float] = []
+    poses: list[np.ndarray] = []
+    counts: Counter[str] = Counter()
+    failures: list[tuple[float, str]] = []
     seconds = 0.0
     for stamp, points, times in islice(scans, 0, None, every):
         began = time.perf_counter()
-        updates.append(odometry.register_scan(points, stamp, times))
+        update = odometry.register_scan(points, stamp, times)
         seconds += time.perf_counter() - began
-    used = [update for update in updates if update.status in USED]
-    poses = np.array([update.T_odom_sensor for update in used]).reshape(-1, 4, 4)
+        counts[update.status] += 1
+        if update.status in USED:
+            stamps.append(update.stamp)
+            poses.append(update.T_odom_sensor)
+        else:
+            failures.append((update.stamp, f"{update.status}: {update.reason}"))
+        on_update(update)
+    num_scans = sum(counts.values())
     return OdometryRun(
-        trajectory=Trajectory(np.array([update.stamp for update in used]), poses),
-        counts=dict(Counter(update.status for update in updates)),
-        failures=[(u.stamp, f"{u.status}: {u.reason}") for u in updates if u.status not in USED],
-        num_scans=len(updates),
-        seconds_per_scan=seconds / max(1, len(updates)),
+        trajectory=Trajectory(np.array(stamps), np.array(poses).reshape(-1, 4, 4)),
+        counts=dict(counts),
+        failures=failures,
+        num_scans=num_scans,
+        seconds_per_scan=seconds / max(1, num_scans),
     )

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
-from prnet_core.registration.alternatives import alternative_transforms
+from prnet_core.registration.alignment import (
+    AlignmentQuality,
+    count_close,
+    least_constrained_axis,
+    measure_alignment,
+)
+from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
@@ -109,11 +114,21 @@ class Search:
         shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
         yield lambda: [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
         yield self._features
+        if self.source.views and self.target.views:
+            yield self._alternatives_of_the_best
         if self.network is not None:
             yield lambda: self._network(range(1), 1)
             yield lambda: self._network(
                 range(1, 1 + self.config.network_samples), self.config.network_rotations
             )
+
+    def _alternatives_of_the_best(self) -> Named:
+        """What a symmetric or repetitive place may have hidden from the hypotheses so far."""
+        if not self.candidates:
+            return []
+        best = max(self.candidates, key=lambda candidate: candidate.score)
+        with self._timed("alternatives"):
+            return [(item.name, item.transform) for item in self._alternative_hypotheses(best)]
 
     def _features(self) -> Named:
         with self._timed("features"):
@@ -133,20 +148,28 @@ class Search:
         return [("network", item) for item in transforms]
 
     def alternatives(self, best: Candidate) -> list[Candidate]:
-        """Refined rotations of a candidate that a symmetric place or object would hide, the best of them first."""
-        config = self.config
+        """Refined transforms that a symmetric or repetitive place or object would hide, the best of them first."""
         with self._timed("alternatives"):
-            transforms = alternative_transforms(self.source, self.target, best.transform)
-            close = config.alternative_share * self._count_close(
-                best.transform, config.overlap_distance_voxels
-            )
-            coarse = [
-                item
-                for item in self._coarse([("alternative", transform) for transform in transforms])
-                if item.close >= close
+            items = self._alternative_hypotheses(best)
+            refined = [self._finish(item) for item in self._fine(items)]
+        return self.distinct(best, sorted(refined, key=lambda candidate: -candidate.score))
+
+    def _alternative_hypotheses(self, best: Candidate) -> list[Aligned]:
+        """Rotations of a candidate, and for scans of a place it and them moved along the least constrained axis."""
+        config, name = self.config, "alternative"
+        distance = config.overlap_distance_voxels
+        close = config.alternative_share * self._count_close(best.transform, distance)
+        rotated = alternative_transforms(self.source, self.target, best.transform)
+        coarse = [item for item in self._coarse([(name, item) for item in rotated]) if item.close >= close]
+        coarse = coarse[: config.refined_alternatives]
+        if best.quality.violation is not None:
+            axis = least_constrained_axis(best.quality.information)
+            bases = [best.transform, *(item.transform for item in coarse)]
+            slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
+            coarse += self._promising([(name, item) for item in slid], distance)[
+                : config.refined_alternatives
             ]
-            refined = [self._finish(item) for item in self._fine(coarse[: config.refined_alternatives])]
-        return self.distinct(best, refined)
+        return [item for item in coarse if self._differs(item.transform, best.transform)]
 
     def is_out_of_time(self) -> bool:
         """True when no further hypothesis may begin."""
@@ -154,13 +177,11 @@ class Search:
 
     def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
         """Those that take the source elsewhere than the best one."""
+        return [other for other in others if self._differs(other.transform, best.transform)]
+
+    def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:
         extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
-        return [
-            other
-            for other in others
-            if se3.transform_distance(other.transform, best.transform, extent)
-            > self.config.distinct_distance_voxels
-        ]
+        return se3.transform_distance(first, second, extent) > self.config.distinct_distance_voxels
 
     def refine(self, hypotheses: Named) -> list[Candidate]:
         """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.

@@ -11,6 +11,7 @@ from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
+SMALL_VIOLATION = 0.008
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -31,11 +32,11 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
         return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
-    fits = (
-        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
-    )
-    accepted = verify(quality, config)[0] == ACCEPTED
-    return accepted and (fits or quality.agreement > config.min_agreement_alone)
+    if verify(quality, config)[0] != ACCEPTED:
+        return False
+    agrees = quality.agreement > config.certain_agreement and quality.violation < config.certain_violation
+    seen = quality.agreement > config.seen_agreement and quality.violation < SMALL_VIOLATION
+    return agrees or (seen and quality.seen_agreement > config.certain_seen_agreement)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
@@ -45,12 +46,15 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
         and quality.num_inliers >= config.min_inliers
         and quality.violation < config.max_violation_outstanding
         and quality.agreement > config.min_agreement_outstanding
+        and (quality.across_agreement or 1.0) > config.min_across_agreement
         and free_direction(quality, config) is None
     )
 
 
 def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    violation, agreement = quality.violation, quality.agreement
+    violation, agreement, across = quality.violation, quality.agreement, quality.across_agreement
+    if across is not None and across < config.min_across_agreement:
+        return REJECTED
     if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
@@ -92,6 +96,14 @@ def score(quality: AlignmentQuality) -> float:
     return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
 
 
+def fit(quality: AlignmentQuality) -> float:
+    """What transforms that are all accepted are compared by: violations that are small anyway count alike."""
+    agreement = 3.0 * float(np.log(quality.agreement + FEW_AGREEING))
+    if quality.violation is None:
+        return agreement
+    return agreement - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
+
+
 def confidence(quality: AlignmentQuality) -> float:
     """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
     if quality.violation is None:
@@ -111,4 +123,7 @@ def describe(quality: AlignmentQuality) -> str:
     )
     if quality.violation is None:
         return text + ", sensor origin not known"
-    return text + f", {100 * quality.violation:.1f} % free-space violation"
+    text += f", {100 * quality.violation:.1f} % free-space violation"
+    if quality.across_agreement is None:
+        return text
+    return text + f", {100 * quality.across_agreement:.0f} % agree across the least constrained axis"

@@ -16,7 +16,7 @@ from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import Trajectory
 from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
-from prnet_core.simulation.rooms import table_place
+from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
 from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, mounted, steady, stop_and_go
 
@@ -28,6 +28,7 @@ PLACES: dict[str, Callable[[int], Place]] = {
     "garage": garage,
     "building": building,
     "closet": closet_and_hall,
+    "crowd": crowded_room,
     "table": table_place,
 }
 SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera]] = {
