@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 TORCH="${TORCH:-2.13.0}"
 ROS_WHEELS="${ROS_WHEELS:-jazzy}"
 TORCH_CPU_INDEX="https://download.pytorch.org/whl/cpu"
-EXTRAS="bags,benchmark,dev,files,svm,test,train"
+EXTRAS="bags,benchmark,dev,files,map,svm,test,train"
 OURS=.venv/made_by_setup_env
 
 say() { echo "[env] $*" >&2; }
@@ -127,9 +127,9 @@ install_packages() {
         copy="$(mktemp -d)"
         cp -R ros_overlay/. "$copy"
         if [ "$ROS_WHEELS" != jazzy ]; then
-            # The two CMake modules are not part of Kilted.
-            sed -i -e '/fastrtps-cmake-module\|python-cmake-module/d' -e "s/ros-jazzy-/ros-$ROS_WHEELS-/" \
-                "$copy/requirements.txt" "$copy/pyproject.toml"
+            # Kilted has no Python and Fast RTPS modules for CMake; its generators need ament_cmake_ros_core.
+            sed -i -e '/python-cmake-module/d' -e 's/fastrtps-cmake-module/ament-cmake-ros-core/' \
+                -e "s/ros-jazzy-/ros-$ROS_WHEELS-/" "$copy/requirements.txt" "$copy/pyproject.toml"
         fi
         pip install -qq -r "$copy/requirements.txt"
         overlay="$(grep ros_overlay <<<"$INPUTS" | sha256sum)"

@@ -58,15 +58,9 @@ def matching_loss(step: RegistrationPass, matches: Tensor) -> Tensor:
 
     matches: (B, N), for each source point the index of its true match in the target, or -1.
     """
-    # Where each target point stands among the target's keypoints, or -1.
-    batch, num_targets = matches.shape[0], int(max(matches.max(), step.target_keypoints.max())) + 1
-    place = torch.full((batch, num_targets + 1), -1, dtype=torch.long, device=matches.device)
-    order = torch.arange(step.target_keypoints.shape[1], device=matches.device).expand_as(step.target_keypoints)
-    place.scatter_(1, step.target_keypoints, order)
     true_target = matches.gather(1, step.source_keypoints)
-    columns = place.gather(1, true_target.where(true_target >= 0, num_targets))
-    known = columns >= 0
-    picked = columns.clamp_min(0)
+    is_match = true_target.unsqueeze(2) == step.target_keypoints.unsqueeze(1)  # (B, K, K)
+    known, picked = is_match.any(dim=2), is_match.int().argmax(dim=2)
     forward = -step.log_matching.gather(2, picked.unsqueeze(-1)).squeeze(-1)
     backward = -step.log_matching_backward.transpose(1, 2).gather(2, picked.unsqueeze(-1)).squeeze(-1)
     count = sum_over_processes(known.sum()).clamp_min(1) / num_processes()
@@ -104,7 +98,7 @@ def _sum_over_passes(
             terms["global_feature"] = terms["global_feature"] + global_feature
         if config.matching_weight and (matches is not None or step.dual_log_probabilities):
             if step.dual_log_probabilities:
-                labels = true_columns(step.source, output.target, T_left)
+                labels = true_columns(step.source, output.target, T_left, output.spacing)
                 matching = dual_softmax_loss(*step.dual_log_probabilities, *labels, config.dustbin_weight)
             else:
                 matching = matching_loss(step, matches)

@@ -18,12 +18,17 @@ def bfloat16_is_fast(device: torch.device) -> bool:
     """Whether the device multiplies bfloat16 matrices in hardware: an NVIDIA GPU since Ampere, a CPU with AMX or
     AVX-512 BF16.
 
-    By the flags, not by a measurement: that would make the result depend on the load at the start. PRNet with the
-    packaged weights on an EPYC with AVX-512 BF16, one thread: see docs/training.md.
+    By the flags and not by a measurement, whose result depends on the load. Figures: docs/training.md.
     """
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     return device.type == "cpu" and bool(_BFLOAT16_FLAGS & _cpu_flags())
+
+
+@cache
+def has_amx() -> bool:
+    """Whether this machine's CPU multiplies matrices in tiles (Intel AMX)."""
+    return "amx_tile" in _cpu_flags()
 
 
 def _cpu_flags() -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class AlignmentQuality:
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
 
 
-def nearest(tree, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
     indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
     return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -211,6 +212,20 @@ def test_it_waits_for_the_node_and_not_for_another_subscriber(ear, wait_for):
     node.create_subscription(PointCloud2, "/points", heard.append, 100)
     ear.hear_out(process, heard, 3)
     assert_same_clouds(heard, recorded_clouds(KINECT))
+
+
+def test_a_signal_during_the_imports_ends_it_cleanly(tmp_path):
+    """They take seconds on a busy machine; the stand-in takes a minute, and reports when it has begun."""
+    (tmp_path / "rclpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prnet_ros.replay", str(KINECT)], env=environment, cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert (process.returncode, error) == (0, "")
 
 
 @pytest.mark.parametrize(
