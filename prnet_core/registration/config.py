@@ -53,7 +53,7 @@ class RegistrationConfig:
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
     refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
-    alternative_share: float = 0.75  # with this share of the best transform's points near the target
+    alternative_share: float = 0.65  # with this share of the best transform's points near the target
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = (

@@ -23,7 +23,8 @@ from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
-from prnet_core.registration.verify import is_certain, may_stand_out, score
+from prnet_core.registration.result import ACCEPTED
+from prnet_core.registration.verify import is_certain, may_stand_out, score, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -34,11 +35,12 @@ Named = list[tuple[str, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A refined hypothesis: its name, transform (4, 4) in voxel units, and alignment quality."""
+    """A refined hypothesis: its name, transform (4, 4) in voxel units, alignment quality, and status by itself."""
 
     hypothesis: str
     transform: np.ndarray
     quality: AlignmentQuality
+    status: str
 
     @property
     def score(self) -> float:
@@ -86,11 +88,17 @@ class Search:
                 break
             for candidate in run():
                 self.candidates.append(candidate)
-                if best is None or candidate.score > best.score + self.config.better_score:
+                if best is None or self._beats(candidate, best):
                     best = candidate
             if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
                 break
         return best
+
+    def _beats(self, candidate: Candidate, best: Candidate) -> bool:
+        """Accepted ones first; then by score, where a later candidate must be clearly better."""
+        if (candidate.status == ACCEPTED) != (best.status == ACCEPTED):
+            return candidate.status == ACCEPTED
+        return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
@@ -104,7 +112,9 @@ class Search:
             self.outstanding = best
         return True
 
-    def _stages(self, guess, identity, hypotheses: Hypotheses) -> Iterator[Callable[[], list[Candidate]]]:
+    def _stages(
+        self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses
+    ) -> Iterator[Callable[[], list[Candidate]]]:
         """What refines hypotheses, the cheapest first."""
         if guess is not None:
             yield lambda: self.refine([("guess", guess)])
@@ -219,7 +229,7 @@ class Search:
         config = self.config
         transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
         quality = measure_alignment(self.source, self.target, transform, config)
-        return Candidate(item.name, transform, quality)
+        return Candidate(item.name, transform, quality, verify(quality, config)[0])
 
     def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
         """Distinct transforms, those with the most source points within `distance` of the target first."""
@@ -242,7 +252,7 @@ class Search:
         return align(self.source.level, self.target.level, transform, distance, max_iterations, self.config)
 
     @contextmanager
-    def _timed(self, name: str):
+    def _timed(self, name: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
         self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - began
