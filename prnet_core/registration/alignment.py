@@ -63,6 +63,15 @@ class AlignmentQuality:
         return min((space.seen_agreement for space in self.free_space), default=None)
 
     @property
+    def surface_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points near the other cloud that lie on its surface.
+
+        Misaligned clouds of like places are near each other, but their surfaces do not meet.
+        """
+        shares = [(space.agreeing + FEW_AGREEING) / (space.near + FEW_AGREEING) for space in self.free_space]
+        return min(shares, default=None)
+
+    @property
     def across_agreement(self) -> float | None:
         """The smaller share of both directions of the visible points across the least constrained axis that agree.
 

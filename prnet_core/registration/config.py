@@ -53,7 +53,8 @@ class RegistrationConfig:
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
     refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
-    alternative_share: float = 0.75  # with this share of the best transform's points near the target
+    alternative_share: float = 0.65  # with this share of the best transform's points near the target
+    alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = (
         0.1  # by which a transform must fit better than another one (0.1: 3 % more agreement),
@@ -64,6 +65,7 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
+    min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface
     min_across_agreement: float = (
         0.2  # of what is seen across the least constrained axis: less is slid along it
     )

@@ -37,7 +37,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     if search.is_out_of_time():
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
     others = search.distinct(best, search.candidates) + search.alternatives(best)
-    rivals = [other for other in others if verify(other.quality, config)[0] == ACCEPTED]
+    rivals = [other for other in others if other.status == ACCEPTED]
     group = sorted([best, *rivals], key=lambda candidate: -fit(candidate.quality))
     leader = fit(group[0].quality)
     near = [

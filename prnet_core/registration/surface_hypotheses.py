@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def surface_transforms(
-    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range, count: int = 1
+    network: PRNet,
+    source: PreparedCloud,
+    target: PreparedCloud,
+    num_points: int,
+    seeds: range,
+    count: int = 1,
 ) -> list[np.ndarray]:
     """The network's `count` best transforms (4, 4) in the pair's voxel units for each random choice of points (seed).
 

@@ -55,7 +55,10 @@ def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str
     violation, agreement, across = quality.violation, quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
-    if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted:
+    meets = (
+        agreement > config.min_agreement_accepted and quality.surface_agreement > config.min_surface_agreement
+    )
+    if violation < config.max_violation_accepted and meets:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
         return WEAK
