@@ -21,9 +21,11 @@ CORE += ["torch>=2.3", "tqdm", "typer>=0.9"]  # torch 2.3: the first one for num
 CORE += [f"open3d-cpu>=0.18; {LINUX_X86} and {HAS_OPEN3D}", f"open3d>=0.18; {OTHER} and {HAS_OPEN3D}"]
 EXTRAS = {
     "bags": ["rosbags>=0.11"],
-    "benchmark": ["kiss-icp", "kiss-matcher; python_version < '3.13'"],
-    "dev": ["ruff"],
-    "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14'"],
+    "benchmark": ["evo", "kiss-icp", "kiss-matcher; python_version < '3.13'"],
+    "dev": ["import-linter", "mypy", "pre-commit", "ruff", "types-PyYAML"],
+    "docs": ["mkdocs-material", "mkdocstrings[python]"],
+    "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14' and platform_machine != 'aarch64'"],
+    "map": ["gtsam>=4.2"],
     "svm": ["scikit-learn"],
     "test": ["hypothesis", "pytest>=7.0", "pytest-timeout", "pytest-xdist", "pyyaml"],
     "train": ["h5py", "pyyaml", "tensorboard", "trimesh"],

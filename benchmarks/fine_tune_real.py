@@ -4,12 +4,14 @@
     python benchmarks/fine_tune_real.py lidar --out docs/results/fine_tune_lidar.json
 
 bunny: tuned on the ten Stanford range scans, each with copies of itself (random transforms and crops) and, unless
---copies-only, with the neighbours in the folder's order that our registration could register to it, no truth used;
-judged on the real pairs of different scans that overlap by more than 30 %, those of such neighbours and the others
-apart. lidar: tuned on the first third of lidar_hilti/part_a
-and the motions that our odometry accepted between these scans; judged on pairs of the last third. The network sees
-pairs as the registration shows them, no guess; "refined" counts the pairs that GICP from its answer takes home.
-Beside OUT.json come OUT.md and, for the bunny, the figure OUT.png.
+--copies-only, with the neighbours that our registration registers to it, without ground truth. Validated on the real
+pairs of different scans that overlap by more than 30 %; pairs of such neighbours and other pairs are listed separately.
+
+lidar: tuned on the first third of lidar_hilti/part_a and the transforms that our odometry accepted between these scans;
+validated on pairs of the last third.
+
+The network gets the pairs as in registration, without a guess. "refined" counts the pairs for which GICP converges from
+its result. Also writes OUT.md and, for the bunny, the figure OUT.png.
 """
 
 import argparse
@@ -25,11 +27,11 @@ from fine_tune_figure import draw_pairs
 from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
 
 from prnet_core.evaluation.table import Column, Table
-from prnet_core.fine_tuning import FineTuneConfig, ScanMotion, fine_tune
+from prnet_core.fine_tuning import FineTuneConfig, ScanTransform, fine_tune
 from prnet_core.fine_tuning.held_out import BASIN_DEG, BASIN_UNIT, CAP_DEG, in_basin
-from prnet_core.fine_tuning.motions import motions_between, register_neighbours
 from prnet_core.fine_tuning.recent_scans import RecentScan
 from prnet_core.fine_tuning.run import split_scans
+from prnet_core.fine_tuning.scan_transforms import register_neighbours, transforms_between
 from prnet_core.geometry import se3
 from prnet_core.io.scan_folders import ScanFolder
 from prnet_core.model import PRNet, load_network
@@ -48,7 +50,7 @@ COLUMNS = (
     Column("mean_error_deg", f"mean, capped at {CAP_DEG:.0f}", "{:.2f}"),
     Column("share_within_5_deg", "within 5 deg", "{:.0%}"),
     Column("share_in_basin", f"in the basin ({BASIN_DEG:.0f} deg, {BASIN_UNIT})", "{:.0%}"),
-    Column("share_refined", "refined right", "{:.0%}"),
+    Column("share_refined", "correct after refinement", "{:.0%}"),
     Column("num_trials", "trials", "{}"),
 )
 
@@ -75,17 +77,17 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
             rng = np.random.default_rng([index, sample])
             shown.append(normalise_pair(*downsample_pair(source.points, target.points, CONFIG.network_points, rng)[:2]))
         clouds = (torch.from_numpy(np.stack([one[side] for one in shown])) for side in (0, 1))
-        true_motion = to_voxels(pair.T_target_source, source, target)
-        for motion, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):
-            motion = se3.make_transform(se3.nearest_rotation(motion[:3, :3]), motion[:3, 3])
-            truth, estimate = scaling.to_unit(true_motion), scaling.to_metric(motion)
+        T_true = to_voxels(pair.T_target_source, source, target)
+        for transform, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):
+            transform = se3.make_transform(se3.nearest_rotation(transform[:3, :3]), transform[:3, 3])
+            true, estimate = scaling.to_unit(T_true), scaling.to_metric(transform)
             refined = search.refine([("network", estimate)])[0].transform
             answers.append(
                 Answer(
                     pair,
                     from_voxels(estimate, source, target),
-                    float(np.degrees(se3.rotation_angle(truth[:3, :3].T @ motion[:3, :3]))),
-                    float(np.linalg.norm(motion[:3, 3] - truth[:3, 3])),
+                    float(np.degrees(se3.rotation_angle(true[:3, :3].T @ transform[:3, :3]))),
+                    float(np.linalg.norm(transform[:3, 3] - true[:3, 3])),
                     pair.is_right(from_voxels(refined, source, target)),
                 )
             )
@@ -122,24 +124,24 @@ def both_ways(pairs: list[Pair]) -> list[Pair]:
     ]
 
 
-def bunny(network: PRNet, copies_only: bool) -> tuple[list[np.ndarray], list[ScanMotion], dict[str, list[Pair]]]:
-    """Scans to tune on, motions between them, and pairs to judge on, by name."""
+def bunny(network: PRNet, copies_only: bool) -> tuple[list[np.ndarray], list[ScanTransform], dict[str, list[Pair]]]:
+    """Scans to tune on, transforms between them, and pairs for validation, by name."""
     folder = ScanFolder(SCANS / "bunny")
     scans = list(folder)
-    motions = [] if copies_only else register_neighbours(scans, Registration(network))
-    tuned, _ = split_scans(scans, motions, FineTuneConfig())
+    transforms = [] if copies_only else register_neighbours(scans, Registration(network))
+    tuned, _ = split_scans(scans, transforms, FineTuneConfig())
     names = [file.stem for file in folder.files]
-    shown = {f"bunny {names[m.target]} <- {names[m.source]}" for some in tuned.motions_of.values() for m in some}
+    shown = {f"bunny {names[m.target]} <- {names[m.source]}" for some in tuned.transforms_of.values() for m in some}
     pairs = list(bunny_pairs())
     groups = {
         "bunny, pairs tuned on": [pair for pair in pairs if pair.name in shown],
         "bunny, other pairs": [pair for pair in pairs if pair.name not in shown],
     }
-    return scans, motions, {name: both_ways(some) for name, some in groups.items() if some}
+    return scans, transforms, {name: both_ways(some) for name, some in groups.items() if some}
 
 
-def lidar(network: PRNet) -> tuple[list[np.ndarray], list[ScanMotion], dict[str, list[Pair]]]:
-    """As `bunny`; the motions are those that the odometry accepts, not the true ones."""
+def lidar(network: PRNet) -> tuple[list[np.ndarray], list[ScanTransform], dict[str, list[Pair]]]:
+    """As `bunny`; the transforms are those that the odometry accepts, not the true ones."""
     folder = ScanFolder(SCANS / "lidar_hilti" / "part_a")
     third = len(folder) // 3
     odometry = ScanOdometry(Registration(network))
@@ -149,7 +151,7 @@ def lidar(network: PRNet) -> tuple[list[np.ndarray], list[ScanMotion], dict[str,
         pose = update.T_odom_sensor if update.status in ("first", "accepted") else None
         recent.append(RecentScan(folder[index], pose, update.stamp))
     pairs = {f"lidar, {apart} apart": list(lidar_pairs(apart, 2, 2 * third)) for apart in (1, 3, 6, 10)}
-    return [scan.points for scan in recent], motions_between(recent), pairs
+    return [scan.points for scan in recent], transforms_between(recent), pairs
 
 
 def main() -> None:
@@ -168,9 +170,9 @@ def main() -> None:
 
     network = load_network(arguments.weights, "cpu")
     if arguments.experiment == "bunny":
-        scans, motions, pairs = bunny(network, arguments.copies_only)
+        scans, transforms, pairs = bunny(network, arguments.copies_only)
     else:
-        scans, motions, pairs = lidar(network)
+        scans, transforms, pairs = lidar(network)
     before = {name: ask(network, some) for name, some in pairs.items()}
     config = FineTuneConfig(
         max_seconds=60.0 * arguments.max_minutes,
@@ -179,7 +181,7 @@ def main() -> None:
         learning_rate=arguments.learning_rate,
     )
     began = time.process_time()
-    report = fine_tune(network, scans, config, progress=_say, motions=motions)
+    report = fine_tune(network, scans, config, progress=_say, transforms=transforms)
     cpu_seconds = time.process_time() - began
     print("\n" + report.summary(), flush=True)
     after = {name: ask(report.network, some) for name, some in pairs.items()}

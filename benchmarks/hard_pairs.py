@@ -16,7 +16,8 @@ from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.io.scan_folders import ScanFolder
 
 FRAGMENTS, LIDAR, CAMERA = "rgbd/fragments_00_09", "lidar_hilti/part_a", "rgbd/kinect_50"
-FRAGMENT_TOLERANCE, LIDAR_TOLERANCE, STREET_TOLERANCE, CAMERA_TOLERANCE = (15.0, 0.3), (5.0, 1.0), (5.0, 2.0), (2.0, 0.1)
+FRAGMENT_TOLERANCE, LIDAR_TOLERANCE = (15.0, 0.3), (5.0, 1.0)
+STREET_TOLERANCE, CAMERA_TOLERANCE = (5.0, 2.0), (2.0, 0.1)
 LIDAR_STEPS, CAMERA_STEPS = (4, 7, 10, 14, 18, 24, 30, 40), (5, 10, 15, 20, 25, 30)
 MOST_PAIRS = 24
 

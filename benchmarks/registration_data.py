@@ -1,4 +1,4 @@
-"""Pairs of real scans with their true motion, and pairs that have none, for the registration benchmarks.
+"""Pairs of real scans with their ground truth pose, and pairs of different places, for the registration benchmarks.
 
 The scans lie beside the checkout in ../shared/data/scans and are not part of the repository.
 """
@@ -30,7 +30,7 @@ class Pair:
     tolerance: tuple[float, float]
 
     def errors(self, estimate: np.ndarray) -> tuple[float, float]:
-        """Rotation error in degrees, and how far the centre of the source is from its place, in metres."""
+        """Rotation error in degrees, and how far off the centre of the source lands, in metres."""
         error = se3.invert(self.T_target_source) @ estimate
         centre = self.source.mean(axis=0)
         distance = np.linalg.norm(se3.apply(error, centre[None])[0] - centre)
@@ -48,9 +48,9 @@ def pairs_of(folder: str, indices: list[tuple[int, int]], tolerance: tuple[float
     """Pairs (target, source) of a folder's scans by index."""
     scans = ScanFolder(SCANS / folder)
     for target, source in indices:
-        truth = se3.invert(scans.poses[target]) @ scans.poses[source]
+        T_target_source = se3.invert(scans.poses[target]) @ scans.poses[source]
         name = f"{folder} {scans.files[target].stem} <- {scans.files[source].stem}"
-        yield Pair(name, scans[source], scans[target], truth, tolerance)
+        yield Pair(name, scans[source], scans[target], T_target_source, tolerance)
 
 
 def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[Pair]:
@@ -74,19 +74,19 @@ def lidar_pairs(apart: int, stride: int = 6, first: int = 0) -> Iterator[Pair]:
 
 
 def turned(pairs: Iterator[Pair], max_degrees: float, seed: int = 0) -> Iterator[Pair]:
-    """The pairs with each source turned about its centre: a random axis, an angle uniform up to max_degrees."""
+    """The pairs with each source rotated about its centre: a random axis, an angle uniform up to max_degrees."""
     rng = np.random.default_rng(seed)
     for pair in pairs:
         axis = rng.normal(size=3)
         angle = rng.uniform(0.0, np.radians(max_degrees))
         rotation = se3.rotation_exp(axis / np.linalg.norm(axis) * angle)
         centre = pair.source.mean(axis=0)
-        turn = se3.make_transform(rotation, centre - rotation @ centre)
+        about_centre = se3.make_transform(rotation, centre - rotation @ centre)
         yield Pair(
-            f"{pair.name} turned {np.degrees(angle):.0f} deg",
-            se3.apply(turn, pair.source),
+            f"{pair.name} rotated {np.degrees(angle):.0f} deg",
+            se3.apply(about_centre, pair.source),
             pair.target,
-            pair.T_target_source @ se3.invert(turn),
+            pair.T_target_source @ se3.invert(about_centre),
             pair.tolerance,
         )
 
@@ -102,7 +102,7 @@ def other_right_pairs() -> Iterator[Pair]:
 
 
 def single_scans() -> dict[str, np.ndarray]:
-    """One scan of each place: two of the same name's first word never show different places."""
+    """One scan of each place."""
     lidar = ScanFolder(SCANS / "lidar_hilti" / "part_a")
     kinect = ScanFolder(SCANS / "rgbd" / "kinect_50")
     raw = SCANS / "multibrand_single"
@@ -120,7 +120,7 @@ def single_scans() -> dict[str, np.ndarray]:
 
 
 def different_places() -> Iterator[Pair]:
-    """Every two scans of different places, as they are and brought to one size (the harder question)."""
+    """Every two scans of different places, as they are and scaled to one size (which is harder to tell apart)."""
     scans = single_scans()
     for source_name, source in scans.items():
         for target_name, target in scans.items():
@@ -140,7 +140,7 @@ def size(points: np.ndarray) -> float:
 
 
 def shape_views(num_pairs: int, seed: int = 0) -> Iterator[Pair]:
-    """Half views of two different objects of ../shared/data/shapes, in one size: no motion is right."""
+    """Partial views of two different objects of ../shared/data/shapes, in one size: no transform is correct."""
     file = SCANS.parent / "shapes" / "modelnet40.npz"
     with np.load(file, allow_pickle=False) as archive:
         points, classes = archive["points"], archive["classes"]

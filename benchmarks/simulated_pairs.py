@@ -4,18 +4,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import se3
 from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.depth_camera import DepthCamera
-from prnet_core.simulation.drives import OPTICAL
 from prnet_core.simulation.garage import garage
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import MovingScene
 from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
-from prnet_core.simulation.rooms import table_place
+from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
 from prnet_core.simulation.trajectories import PathTrajectory
 from prnet_core.simulation.two_scans import (
@@ -48,6 +45,7 @@ SURVEYS: dict[str, tuple[Callable[[int], Place], Survey]] = {
     "offices": (office, Survey(LIDAR_32, (0.3, 1.5), 60.0, seconds=1.0)),
     "street": (street, Survey(LIDAR_64, (2.0, 7.0), 10.0, seconds=0.5)),
     "stairs": (stairs, Survey(LIDAR_32, (0.3, 1.0), 45.0, seconds=1.0)),
+    "crowd": (crowded_room, Survey(LIDAR_32, (0.2, 0.8), 60.0, seconds=1.0)),
     "park": (park, Survey(LIDAR_32, (1.0, 4.0), 45.0, seconds=1.0)),
     "garage": (garage, Survey(NonRepetitiveLidar(), (0.5, 2.0), 15.0, seconds=0.5)),
     "table top": (table_place, Survey(DepthCamera.table_top_stereo(), (0.1, 0.45), 4.0)),
@@ -86,9 +84,10 @@ def survey_pairs(name: str, seed: int = 0) -> Iterator[TwoScans]:
             yield two_scans(place.name, survey.sensor, scene, target, source, rng, survey.seconds)
 
 
-def single_scans(name: str, scans_a_place: int, seed: int = 0) -> Iterator[tuple[str, list[np.ndarray]]]:
-    """For each recording of a survey its name and `scans_a_place` scans, evenly spaced on its path (at least 15 m
-    apart where the path allows it; on different floors or in different rooms elsewhere)."""
+def single_scans(
+    name: str, scans_a_place: int, seed: int = 0
+) -> Iterator[tuple[str, list[tuple[np.ndarray, np.ndarray]]]]:
+    """For each recording of a survey its name, and `scans_a_place` scans (points, T_world_sensor) along its path."""
     make_place, survey = SURVEYS[name]
     for number in range(NUM_RECORDINGS):
         place = make_place(100 * seed + number)
@@ -96,7 +95,7 @@ def single_scans(name: str, scans_a_place: int, seed: int = 0) -> Iterator[tuple
         path = _path(place)
         offsets = path.length * (np.arange(scans_a_place) + rng.random()) / scans_a_place
         poses = [_sensor_at(place, path, along, 0.0, survey.sensor, rng) for along in offsets]
-        yield place.name, [scan_from(survey.sensor, scene, pose, rng) for pose in poses]
+        yield place.name, [(scan_from(survey.sensor, scene, pose, rng), pose) for pose in poses]
 
 
 def twin_rooms(seed: int = 0) -> tuple[MovingScene, np.ndarray, np.ndarray]:
@@ -129,7 +128,4 @@ def _sensor_at(
     """T_world_sensor on the path, rotated by yaw_deg, with a handheld tilt and height."""
     body = path(np.float64(along)) @ sensor_pose((0.0, 0.0, 0.0), yaw_deg, tuple(rng.normal(0.0, 3.0, 2)))
     body[2, 3] += place.sensor_height + rng.normal(0.0, 0.05)
-    if not isinstance(sensor, DepthCamera):
-        return body
-    view = Rotation.from_euler("ZY", place.camera_deg, degrees=True).as_matrix() @ OPTICAL
-    return body @ se3.make_transform(view, np.zeros(3))
+    return body @ place.camera_view() if isinstance(sensor, DepthCamera) else body

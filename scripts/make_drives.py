@@ -3,10 +3,11 @@
     python scripts/make_drives.py street --sensor lidar64 --scans 1000 --out data/drives
     python scripts/make_drives.py office --sensor lidar32 --lost 0.2 --jitter 0.005 --format folder
 
-Places: street, park, office, stairs, garage, building, table. Sensors: lidar16, lidar32, lidar64, lidar128 and livox
-(with point times), kinect and stereo (depth cameras). The bag has PointCloud2 with point times on /points and the exact
-pose of the sensor at each scan's true start on /ground_truth/tf. The folder has scans/NAME.npy, float32 rows x y z t
-(seconds after the stamp), times.txt, poses.txt (12 numbers a row, sensor -> world) and scene.txt.
+Places: street, park, office, stairs, garage, building, closet, crowd, table. Sensors: lidar16, lidar32, lidar64,
+lidar128, livox (with point times), kinect, stereo (depth cameras). The bag has PointCloud2 with point times on /points
+and the exact pose of the sensor at each scan's true start on /ground_truth/tf. The folder has scans/NAME.npy, float32
+rows x y z t (seconds after the stamp), times.txt, poses.txt (12 numbers a row, sensor -> world) and scene.txt; point
+times are read from the bag only.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def write_bag(path: Path, drive: Drive) -> None:
         for scan in _with_progress(drive):
             stamp_ns = START_NS + round(scan.stamp * 1e9)
             bag.add_scan(stamp_ns, FRAME, scan.points, scan.point_times)
-            bag.add_truth(stamp_ns, FRAME, scan.T_world_sensor)
+            bag.add_ground_truth(stamp_ns, FRAME, scan.T_world_sensor)
 
 
 def write_folder(path: Path, drive: Drive) -> None:

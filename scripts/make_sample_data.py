@@ -54,7 +54,7 @@ CAMERA_WALK = PathTrajectory([(-4.0, -0.9), (-3.0, -1.3), (-1.8, -1.6), (-0.4, -
 
 
 def make_lidar_walk(path: Path, num_scans: int = 64) -> None:
-    """Every second sweep of a LiDAR that turns at 10 Hz, distorted by the motion, with a time for every point."""
+    """Every second sweep of a LiDAR that spins at 10 Hz, distorted by the motion, with a time for every point."""
     motion = mounted(LIDAR_WALK, T_BASE_LIDAR)
     room, lidar, random = sample_room(), SpinningLidar(), np.random.default_rng(1)
     with SampleBag(path) as bag:
@@ -64,7 +64,7 @@ def make_lidar_walk(path: Path, num_scans: int = 64) -> None:
             stamp_ns = START_NS + round(start * 1e9)
             points, times = lidar.scan(room, motion, start, random)
             bag.add_scan(stamp_ns, "lidar", points, times)
-            bag.add_truth(stamp_ns, "lidar", motion(start))
+            bag.add_ground_truth(stamp_ns, "lidar", motion(start))
 
 
 def make_depth_walk(path: Path, num_frames: int = 16) -> None:
@@ -78,7 +78,7 @@ def make_depth_walk(path: Path, num_frames: int = 16) -> None:
             stamp_ns = START_NS + round(time * 1e9)
             T_map_camera = CAMERA_WALK(time) @ T_BASE_CAMERA
             bag.add_depth_frame(stamp_ns, frame, camera.frame(room, T_map_camera, random))
-            bag.add_truth(stamp_ns, frame, T_map_camera)
+            bag.add_ground_truth(stamp_ns, frame, T_map_camera)
 
 
 def make_kinect(path: Path, tarball: Path) -> None:

@@ -24,14 +24,17 @@ def evaluate(
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
     """Measure registration methods on the same seeded pairs."""
+    from prnet_core.cli.errors import one_line_errors
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.run import transform_table
+    from prnet_core.io.safe_write import check_target
     from prnet_core.pairs.protocol import PROTOCOLS
     from prnet_core.shapes.load import load_shapes
-    from prnet_core.shapes.shape_sets import ShapeError
 
-    try:
+    with one_line_errors("evaluate"):
+        if json is not None:
+            check_target(json)
         if protocol not in PROTOCOLS:
             raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
         table = transform_table(
@@ -44,12 +47,10 @@ def evaluate(
             settings={"data": data.name, "split": split or "all"},
             limit=limit,
         )
-    except (ShapeError, ValueError, FileNotFoundError, ImportError) as error:
-        typer.echo(f"prnet evaluate: {error}", err=True)
-        raise typer.Exit(2) from error
     typer.echo(table.to_markdown())
     if json is not None:
-        table.write(json)
+        with one_line_errors("evaluate"):
+            table.write(json)
 
 
 def parse_weights(values: list[str]) -> dict[str, Path]:

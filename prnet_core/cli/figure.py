@@ -22,10 +22,11 @@ def figure(
     """Draw a figure to a file and print its measurements as JSON."""
     import json
 
-    from prnet_core.model import WeightsError, load_network
-    from prnet_core.shapes.shape_sets import ShapeError
+    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.model import load_network
 
-    try:
+    with one_line_errors("figure"):
+        check_picture(out)
         if name not in NAMES:
             raise ValueError(f"unknown figure {name!r}: {', '.join(NAMES)}")
         network = load_network(weights, device)
@@ -36,9 +37,6 @@ def figure(
             measured = draw_bunny(Registration(network), data, out)
         else:
             measured = _shape_figure(name, network, data, split, index, other, out)
-    except (ShapeError, WeightsError, ValueError, OSError, ImportError) as error:
-        typer.echo(f"prnet figure: {error}", err=True)
-        raise typer.Exit(2) from error
     typer.echo(json.dumps({"figure": name, "file": str(out), "measured": measured}, indent=1))
 
 

@@ -19,6 +19,9 @@ def fine_tune(
     out: Path = typer.Option(..., help="Write the tuned weights here (.safetensors)."),
     weights: Path = typer.Option(None, help="Weights to start from; the packaged ones when left out."),
     topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
+    columns: str = typer.Option(
+        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
+    ),
     max_scans: int = typer.Option(50, min=4, help="Most scans used: the last ones that differ from one another."),
     examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
     epochs: int = typer.Option(10, min=1, help="Most epochs."),
@@ -39,25 +42,27 @@ def fine_tune(
 
     import torch
 
-    from prnet_core.cli.network import fail
+    from prnet_core.cli.errors import one_line_errors
     from prnet_core.fine_tuning import FineTuneConfig
     from prnet_core.fine_tuning import fine_tune as run
-    from prnet_core.fine_tuning.motions import register_neighbours
+    from prnet_core.fine_tuning.scan_transforms import register_neighbours
+    from prnet_core.io.safe_write import check_target
     from prnet_core.model import load_network, save_network
     from prnet_core.registration import Registration, RegistrationConfig
 
     began = time.monotonic()
     stopped: list[int] = []
-    try:
+    with one_line_errors("fine-tune"):
+        check_target(out)
         config = FineTuneConfig(
             examples_per_scan=examples, epochs=epochs, learning_rate=learning_rate, max_seconds=60.0 * max_minutes,
             seed=seed,
         )  # fmt: skip
         torch.set_num_threads(threads)
         network = load_network(weights, device)
-        clouds = different_scans(read_scans(scans, topic), max_scans)
+        clouds = different_scans(read_scans(scans, topic, columns), max_scans)
         typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
-        motions = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
+        transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
         signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
         with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
             report = run(
@@ -66,13 +71,12 @@ def fine_tune(
                 config,
                 progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
                 should_stop=lambda: bool(stopped),
-                motions=motions,
+                transforms=transforms,
                 began=began,
             )
-    except (ValueError, OSError, ImportError) as error:
-        raise fail("fine-tune", error) from error
     if report.improved:
-        save_network(report.network, out, {"fine_tuned": report.to_dict()})
+        with one_line_errors("fine-tune"):
+            save_network(report.network, out, {"fine_tuned": report.to_dict()})
     typer.echo(as_json(report) if json else as_table(report))
     if not json and report.improved:
         typer.echo(f"written to {out}")
@@ -80,17 +84,17 @@ def fine_tune(
         raise typer.Exit(1)
 
 
-def read_scans(paths: list[Path], topic: str | None) -> Iterator[np.ndarray]:
+def read_scans(paths: list[Path], topic: str | None, columns: str | None = None) -> Iterator[np.ndarray]:
     """Points (N, 3) of all files, folders and bags, in order."""
     from prnet_core.io.cloud_files import read_cloud_file
-    from prnet_core.odometry.offline import open_scans
+    from prnet_core.io.recordings import open_scans
 
     for path in paths:
         if path.is_dir() or path.suffix in (".mcap", ".db3", ".bag"):
-            for _, points, _ in open_scans(path, topic):
+            for _, points, _ in open_scans(path, topic, columns):
                 yield points
         else:
-            yield read_cloud_file(path)
+            yield read_cloud_file(path, columns)
 
 
 def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarray]:
@@ -119,7 +123,7 @@ def as_table(report: FineTuneReport) -> str:
             *lines,
             f"{kept}: {report.reason}",
             f"{report.num_scans_tuned} scans tuned on, {report.num_scans_held_out} held out{unusable}, "
-            f"{report.num_motions} motions between them; "
+            f"{report.num_transforms} transforms between them; "
             f"{report.steps} steps in {report.seconds:.0f} s",
         ]
     )

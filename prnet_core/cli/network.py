@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
@@ -14,7 +12,7 @@ NO_NETWORK = "none"
 
 
 def network_for(weights: str | None, device: str) -> PRNet | None:
-    """`weights`: a file, None for the packaged weights, 'none' for classical starts only.
+    """`weights`: a file, None for the packaged weights, 'none' for no network.
 
     Raises FileNotFoundError, WeightsError or ValueError as `load_network` does.
     """
@@ -27,9 +25,3 @@ def network_for(weights: str | None, device: str) -> PRNet | None:
     torch.set_num_threads(1)
     network = load_network(Path(weights) if weights else None, device)
     return network.eval()
-
-
-def fail(command: str, error: Exception) -> typer.Exit:
-    """Print what is wrong and give the exit to raise."""
-    typer.echo(f"prnet {command}: {error}", err=True)
-    return typer.Exit(2)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from prnet_core.io.recordings import GroundTruthFile, RecordedScans
     from prnet_core.io.trajectories import Trajectory
 
 
 def odometry(
     source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
-    out: Path = typer.Option(None, help="Write the trajectory here: TUM, and KITTI beside it as .kitti"),
+    out: Path = typer.Option(
+        None, help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone."
+    ),
     picture: Path = typer.Option(None, help="Write a picture of the trajectory: .png .svg .pdf"),
-    truth: Path = typer.Option(None, help="True trajectory: TUM, or KITTI rows for each scan."),
+    truth: Path = typer.Option(None, help="Ground truth to compare with: TUM, or KITTI rows for each scan."),
     topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
+    columns: str = typer.Option(
+        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
+    ),
     target: str = typer.Option(
         "keyframe", help="Register to the 'previous' scan, last 'keyframe' or a 'map'."
     ),
@@ -27,54 +35,107 @@ def odometry(
     refinement: str = typer.Option(
         "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
     ),
-    weights: str = typer.Option(None, help="Weights file of the network; 'none' does without."),
+    weights: str = typer.Option(None, help="Weights file of the network; 'none' runs without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
 ) -> None:
-    """Chain the scans of SOURCE to a trajectory; with a truth, print ATE and RPE.
+    """Chain the scans of SOURCE to a trajectory; with a ground truth, print ATE and RPE.
 
-    A folder's own poses.txt and a bag's true poses are the truth when no other is given.
+    A folder's poses.txt and a bag's ground truth topic are compared with when no other is given. A scan that cannot be
+    read is skipped and counted. Exit code 1 when no scan has a pose, 2 when a file or an option cannot be used.
     """
-    from prnet_core.cli.network import fail, network_for
-    from prnet_core.io.trajectories import write_kitti, write_tum
+    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.network import network_for
+    from prnet_core.io.recordings import GroundTruthFile, open_scans
     from prnet_core.odometry import OdometryConfig, ScanOdometry
-    from prnet_core.odometry.offline import open_scans, read_truth, run_odometry
+    from prnet_core.odometry.offline import run_odometry
     from prnet_core.registration import Registration, RegistrationConfig
 
-    try:
+    with one_line_errors("odometry"):
+        writers = trajectory_writers(out, picture)
+        check_picture(picture)
+        truth_file = None if truth is None else GroundTruthFile(truth)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        worker = ScanOdometry(
-            Registration(network_for(weights, device), config), OdometryConfig(target=target)
-        )
-        scans = open_scans(source, topic)
+        odometry_config = OdometryConfig(target=target)
+        scans = open_scans(source, topic, columns)
+        worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)
-        reference = scans.truth if truth is None else read_truth(truth, scans.stamps)
-    except (ValueError, OSError, ImportError) as error:
-        raise fail("odometry", error) from error
     counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
     typer.echo(f"{run.num_scans} scans: {counts}; {1e3 * run.seconds_per_scan:.0f} ms a scan")
+    for line in recording_notes(scans):
+        typer.echo(line)
     for stamp, reason in run.failures:
         typer.echo(f"  {stamp:.3f} s: {reason}")
+    reference = comparison_truth(scans, truth_file)
     if reference is not None:
         typer.echo(error_text(run.trajectory, reference))
-    if out is not None:
-        write_tum(out, run.trajectory)
-        write_kitti(out.with_suffix(".kitti"), run.trajectory.poses)
-    if picture is not None:
-        from prnet_core.odometry.picture import draw_trajectory
+    with one_line_errors("odometry"):
+        for path, write in writers.items():
+            write(path, run.trajectory)
+        if picture is not None:
+            from prnet_core.odometry.picture import draw_trajectory
 
-        draw_trajectory(run.trajectory, reference, picture)
+            draw_trajectory(run.trajectory, reference, picture)
     if len(run.trajectory) == 0:
         raise typer.Exit(1)
 
 
+def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
+    """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
+
+    Raises ValueError or OSError when one of them cannot be written, or is the picture too.
+    """
+    from prnet_core.io.safe_write import check_target
+    from prnet_core.io.trajectories import write_kitti, write_tum
+
+    if out is None:
+        return {}
+    if out.suffix.lower() == ".kitti":
+        writers = {out: lambda path, trajectory: write_kitti(path, trajectory.poses)}
+    else:
+        writers = {out: write_tum}
+        if out.is_file() or not out.exists():  # nothing beside a device
+            writers[out.with_suffix(".kitti")] = lambda path, trajectory: write_kitti(path, trajectory.poses)
+    for path in writers:
+        check_target(path)
+    if picture in writers:
+        raise ValueError(f"{picture}: the picture and the trajectory cannot be one file")
+    return writers
+
+
+def recording_notes(scans: RecordedScans) -> list[str]:
+    """A line each about the scans left out, and about those without point times."""
+    lines = []
+    if scans.skipped:
+        lines.append(f"skipped: {_counted(scans.skipped)}")
+    if scans.no_times:
+        number = sum(scans.no_times.values())
+        lines.append(f"no point times in {number} scans, which are not deskewed: {_counted(scans.no_times)}")
+    return lines
+
+
+def _counted(reasons: Counter[str]) -> str:
+    return ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+
+
+def comparison_truth(scans: RecordedScans, file: GroundTruthFile | None) -> Trajectory | None:
+    """The ground truth of the file, else that of the recording; None with a warning when the file's does not fit."""
+    if file is None:
+        return scans.truth
+    try:
+        return file.for_scans(scans.stamps)
+    except ValueError as error:
+        typer.echo(f"prnet odometry: {error}; no errors are computed", err=True)
+        return None
+
+
 def error_text(estimate: Trajectory, truth: Trajectory) -> str:
-    """ATE and RPE at 1 and 10 scans where the trajectories share that many instants."""
+    """ATE and RPE at 1 and 10 scans where the trajectories share that many stamps."""
     from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
     ours, theirs = match_stamps(estimate, truth)
     if len(ours) < 2:
-        return "the truth shares fewer than two instants with the scans: no errors"
+        return "the ground truth shares fewer than two stamps with the scans: no errors"
     lines = [f"ATE {absolute_trajectory_error(ours, theirs):.4f} m over {len(ours)} poses"]
     for step in (1, 10):
         if step < len(ours):

@@ -26,6 +26,9 @@ def register(
         help="Single scans in their sensor's frame (verified by free space), or objects and fused clouds. "
         "Left out: scans where the points lie around the origin, at least 1 (metres) away, and face it.",
     ),
+    columns: str = typer.Option(
+        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
+    ),
     json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
@@ -45,13 +48,18 @@ def register(
     """
     import numpy as np
 
-    from prnet_core.cli.network import fail, network_for
+    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
-    from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
+    from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
+    from prnet_core.io.safe_write import check_target
     from prnet_core.registration import Registration, RegistrationConfig
 
-    try:
-        clouds = read_cloud_file(source), read_cloud_file(target)
+    with one_line_errors("register"):
+        if save is not None:
+            check_target(save, WRITTEN_SUFFIXES)
+        check_picture(view)
+        clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
         registration = Registration(network_for(weights, device), config)
         stated = "as requested" if scan is not None else "by how the points face the origin"
@@ -65,8 +73,6 @@ def register(
         )
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
-    except (ValueError, OSError, ImportError) as error:
-        raise fail("register", error) from error
     kind = (
         f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
     )
@@ -74,7 +80,8 @@ def register(
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
 
-        draw_before_and_after(*clouds, result, view)
+        with one_line_errors("register"):
+            draw_before_and_after(*clouds, result, view)
     if not result.usable:
         raise typer.Exit(1)
 

@@ -23,12 +23,12 @@ def reproduce(
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
+    from prnet_core.cli.errors import fail
     from prnet_core.cli.evaluate import parse_weights
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.paper import TABLES, Setup
     from prnet_core.evaluation.paper.page import update_page
-    from prnet_core.shapes.shape_sets import ShapeError
 
     if table == "list":
         typer.echo("\n".join(TABLES))
@@ -48,8 +48,8 @@ def reproduce(
     for name in TABLES if table == "all" else [table]:
         try:
             made = TABLES[name](setup)
-        except (ShapeError, ValueError, FileNotFoundError, ImportError) as error:
-            typer.echo(f"prnet reproduce {name}: {error}", err=True)
+        except (ValueError, OSError, ImportError) as error:
+            fail(f"reproduce {name}", error)
             failed = True
             continue
         made.write(out / f"{name}.json")

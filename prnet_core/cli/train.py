@@ -24,17 +24,13 @@ def train(
     import torch
 
     import prnet_core.evaluation.baselines  # noqa: F401  adds its networks to the methods
-    from prnet_core.model import WeightsError
-    from prnet_core.shapes.shape_sets import ShapeError
+    from prnet_core.cli.errors import one_line_errors
     from prnet_core.training import Trainer, load_training_config
     from prnet_core.training.group import join_group
 
-    try:
+    with one_line_errors("train"):
         settings = load_training_config(config, max_minutes=max_minutes)
         trainer = Trainer(settings, out or Path("runs") / config.stem, join_group(device))
-    except (ShapeError, WeightsError, ValueError, FileNotFoundError) as error:
-        typer.echo(f"prnet train: {error}", err=True)
-        raise typer.Exit(2) from error
     stopped = []
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     scores = trainer.run(lambda: bool(stopped))

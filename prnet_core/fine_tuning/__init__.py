@@ -1,11 +1,11 @@
-"""Adapting the network to the scans just seen (paper, section 5.3), judged on scans held out.
+"""Fine-tuning the network on the latest scans (paper, section 5.3), validated on held-out scans.
 
-`fine_tune` imports PyTorch, and only when it is used: the ROS node, which starts FineTuneProcess, must not load it.
+`fine_tune` imports PyTorch, only when used: the ROS node, which starts FineTuneProcess, must not load it.
 """
 
 from .config import FineTuneConfig
 from .process import FineTuneProcess
-from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanMotion
+from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "FineTuneProcess",
     "FineTuneProgress",
     "FineTuneReport",
-    "ScanMotion",
+    "ScanTransform",
     "fine_tune",
 ]
 

@@ -1,4 +1,4 @@
-"""Judging a network alone on pairs of held-out scans."""
+"""Validation of the network, without refinement, on pairs of held-out scans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK = 8
 
 
 class HeldOut:
-    """Judges a network on the same pairs again and again, and keeps its best weights.
+    """Validates a network on the same pairs and keeps the best weights.
 
     before: the score at the start. best_tuned: the lowest error since then. history: (step, score), the start first.
     """
@@ -37,11 +37,11 @@ class HeldOut:
 
     @property
     def best_error_deg(self) -> float:
-        """Lowest error so far, that before included."""
+        """Lowest error so far, including the one before fine-tuning."""
         return min(self.before.error_deg, self.best_tuned.error_deg)
 
     def judge(self, network: PRNet, step: int) -> None:
-        """Score the network, and keep a copy of its weights if they are the best since the start."""
+        """Score the network and keep a copy of its weights if they are the best so far."""
         now = score(network, self.pairs)
         self.num_without_gain = 0 if now.error_deg < self.best_error_deg else self.num_without_gain + 1
         if self.best_weights is None or now.error_deg < self.best_tuned.error_deg:
@@ -49,7 +49,7 @@ class HeldOut:
         self.history.append((step, now))
 
     def is_gain(self, min_gain: float) -> bool:
-        """True when the best tuned weights err less by the share `min_gain` of the error before."""
+        """True if the best tuned weights reduce the error by at least the fraction `min_gain`."""
         gain = self.before.error_deg - self.best_tuned.error_deg
         return gain > 0.0 and gain >= min_gain * self.before.error_deg
 
@@ -74,7 +74,7 @@ def score(network: PRNet, pairs: PairBatch) -> Score:
 
 
 def in_basin(rotation_deg: np.ndarray, translation: np.ndarray) -> np.ndarray:
-    """Mask of the errors from where the refinement finds home; translation in units of the network."""
+    """Mask of the errors from which the refinement converges; translation in units of the network."""
     return (rotation_deg < BASIN_DEG) & (translation < BASIN_UNIT)
 
 

@@ -1,4 +1,4 @@
-"""Fine-tuning in a process of its own, so that registration goes on beside it at its rate.
+"""Fine-tuning in its own process, so that registration continues at its rate.
 
 A thread would share Python's lock with the registration and could not be ended inside a step of PyTorch. The process
 has a low priority, its own number of threads, and can be ended at any moment. It runs `process_main`.
@@ -23,7 +23,7 @@ import numpy as np
 
 from .config import FineTuneConfig
 from .inputs import REQUEST, TUNED, write_inputs
-from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanMotion
+from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 KILL_TIMEOUT = 1.0  # s
 NICENESS = 10
-# Before the imports, which take seconds. Ctrl-C reaches the parent too, which decides what becomes of the run. What
-# libraries print goes to standard error, so that nothing but answers comes on standard output.
+# Set before the imports, which take seconds. Ctrl-C reaches the parent too, which decides about the run. Output of
+# libraries goes to standard error, so that standard output has answers only.
 PROGRAM = f"""
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -71,7 +71,7 @@ class FineTuneProcess:
         scans: Sequence[np.ndarray],
         config: FineTuneConfig,
         progress: Callable[[FineTuneProgress], None] | None = None,
-        motions: Sequence[ScanMotion] = (),
+        transforms: Sequence[ScanTransform] = (),
     ) -> FineTuneReport:
         """As `fine_tune`, on the network's device; blocks until the run is over. The time counts from this call.
 
@@ -83,7 +83,7 @@ class FineTuneProcess:
         device = next(network.parameters()).device
         with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
             folder = Path(name)
-            write_inputs(folder, network, scans, motions)
+            write_inputs(folder, network, scans, transforms)
             report = self.run_in(folder, str(device), config, progress, began)
             return replace(report, network=load_network(folder / TUNED, device))
 
@@ -103,7 +103,7 @@ class FineTuneProcess:
             "config": config.to_dict(),
             "device": device,
             "num_threads": self._num_threads,
-            "began": time.monotonic() if began is None else began,  # of the machine's clock, which the process shares
+            "began": time.monotonic() if began is None else began,  # monotonic clock, which the process shares
         }
         (folder / REQUEST).write_text(json.dumps(request))
         outcome = self._follow(folder, progress)
@@ -112,7 +112,7 @@ class FineTuneProcess:
         return FineTuneReport.from_dict(outcome["report"], network=None)
 
     def _follow(self, folder: Path, progress: Callable[[FineTuneProgress], None] | None) -> dict:
-        """Start the process, pass its progress on, and return its last line."""
+        """Start the process, forward its progress, and return its last line."""
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": str(self._num_threads),
@@ -135,7 +135,7 @@ class FineTuneProcess:
                         progress(FineTuneProgress(**outcome["progress"]))
             finally:
                 process.kill()
-                with contextlib.suppress(subprocess.TimeoutExpired):  # a busy machine lets it die later
+                with contextlib.suppress(subprocess.TimeoutExpired):  # on a busy machine it ends later
                     process.wait(KILL_TIMEOUT)
                 process.stdin.close()
                 process.stdout.close()

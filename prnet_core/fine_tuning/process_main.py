@@ -1,4 +1,4 @@
-"""What the process that FineTuneProcess starts does in its folder.
+"""The program of the process started by FineTuneProcess.
 
 It answers one line of JSON a step, {"progress": ...}, and {"report": ...} or {"error": ...} as the last. Ends when its
 standard input closes.
@@ -16,7 +16,7 @@ from typing import TextIO
 
 
 def main(answers: TextIO) -> None:
-    """Tune as the folder's request says."""
+    """Fine-tune as requested in the folder."""
     folder = Path(sys.argv[1])
 
     def say(**values: object) -> None:
@@ -35,11 +35,12 @@ def main(answers: TextIO) -> None:
 
     request = json.loads((folder / REQUEST).read_text())
     torch.set_num_threads(request["num_threads"])
-    scans, motions = read_inputs(folder)
+    scans, transforms = read_inputs(folder)
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(
-            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)), motions=motions,
+            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)),
+            transforms=transforms,
             began=request["began"],
         )  # fmt: skip
     except FineTuneError as error:

@@ -1,4 +1,4 @@
-"""How a run goes and ends, in types that need no PyTorch."""
+"""Progress and errors of a run, in types that need no PyTorch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class FineTuneError(ValueError):
-    """Scans that cannot be tuned on, and why."""
+    """The scans cannot be used for fine-tuning; the message gives the reason."""
 
 
 class FineTuneCancelled(Exception):
@@ -16,8 +16,8 @@ class FineTuneCancelled(Exception):
 
 
 @dataclass(frozen=True)
-class ScanMotion:
-    """The motion T_target_source (4, 4) between scans number `source` and `target`, in the scans' unit."""
+class ScanTransform:
+    """The transform T_target_source (4, 4) between scans number `source` and `target`, in the scans' unit."""
 
     source: int
     target: int
@@ -26,7 +26,7 @@ class ScanMotion:
 
 @dataclass(frozen=True)
 class FineTuneProgress:
-    """Where a run stands. share_done: in [0, 1], of the steps or of the seconds, whichever ends it first."""
+    """Progress of a run. share_done: fraction in [0, 1] of the steps or of the seconds, whichever is larger."""
 
     step: int
     num_steps: int
@@ -39,7 +39,7 @@ class FineTuneProgress:
 
 @dataclass(frozen=True)
 class Score:
-    """Rotation errors of the network alone, no refinement.
+    """Rotation errors of the network without refinement.
 
     error_deg: mean, each pair capped at 45 degrees: what decides. A median would not see the pairs that fail.
     basin_share: pairs within 15 degrees and 0.2 of the clouds' radius, from where the refinement converges.

@@ -1,4 +1,4 @@
-"""The scans last seen that differ from one another, for adapting the network to them."""
+"""The latest scans that differ from each other, for fine-tuning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALLEST_CELL = 1e-12
 class RecentScan:
     """points: (N, 3) float64, metres, in the sensor's frame. stamp: seconds.
 
-    T_odom_sensor: (4, 4), or None where the motion was not found. Poses are comparable within one `trajectory`.
+    T_odom_sensor: (4, 4), or None where the scan was not registered. Poses are comparable within one `trajectory`.
     """
 
     points: np.ndarray
@@ -27,7 +27,7 @@ class RecentScan:
 
 
 class RecentScans:
-    """A ring buffer of `capacity` scans that differ by at least `min_difference`. For any number of threads.
+    """A ring buffer of `capacity` scans that differ by at least `min_difference`. Thread-safe.
 
     A scan that is too like one that is kept is not added: a robot that stands still fills nothing, and one that
     comes back to a place does not see it twice. When the buffer is full the oldest scan goes. Two scans are
@@ -47,7 +47,7 @@ class RecentScans:
         return len(self._scans)
 
     def add(self, points: np.ndarray, T_odom_sensor: np.ndarray | None, stamp: float) -> bool:
-        """Keep a scan (N, 3) if it is finite somewhere and unlike the others; True when it was kept."""
+        """Keep a scan (N, 3) if it has finite points and differs from the others. True if it was kept."""
         points = np.asarray(points, dtype=np.float64)
         points = points[np.isfinite(points).all(axis=1)]
         if len(points) == 0:
@@ -62,24 +62,24 @@ class RecentScans:
         return True
 
     def start_trajectory(self) -> None:
-        """The poses of scans from now on have nothing to do with those before."""
+        """Start a new trajectory: later poses are not comparable with earlier ones."""
         with self._lock:
             self._trajectory += 1
 
     def resize(self, capacity: int) -> None:
-        """Change the capacity; the oldest scans go when it shrinks."""
+        """Change the capacity. A smaller one drops the oldest scans."""
         with self._lock:
             self._scans = deque(self._scans, capacity)
             self._samples = deque(self._samples, capacity)
 
     def snapshot(self) -> list[RecentScan]:
-        """The scans of this moment, oldest first."""
+        """The current scans, oldest first."""
         with self._lock:
             return list(self._scans)
 
 
 def scan_difference(a: np.ndarray, b: np.ndarray) -> float:
-    """Share of the points that lie in other places: 0 for the same scan, 1 for scans apart; a (N, 3), b (M, 3).
+    """Fraction of points in different places: 0 for equal scans, 1 for disjoint ones; a (N, 3), b (M, 3).
 
     Total variation of the shares of points in cubic cells of half the radius that holds 90 % of a's points.
     """
@@ -87,7 +87,7 @@ def scan_difference(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class _Grid:
-    """CELLS^3 cells about a cloud; points farther out count to the outermost ones."""
+    """A grid of CELLS^3 cells around a cloud. Points outside count to the outermost cells."""
 
     def __init__(self, points: np.ndarray) -> None:
         self._centre = np.median(points, axis=0)

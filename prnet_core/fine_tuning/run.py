@@ -1,4 +1,4 @@
-"""The fine-tuning run: tune a copy, judge it on scans held out, keep what is better."""
+"""A fine-tuning run: tune a copy of the network, validate it on held-out scans, keep the better weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prnet_core.model import PRNet
 
 from .config import FineTuneConfig
 from .held_out import HeldOut
-from .progress import FineTuneError, FineTuneProgress, ScanMotion
+from .progress import FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
 from .scan_examples import ScanExamples, clean_scan, is_usable
 from .tuning import MAX_SKIPPED, Tuning
@@ -25,13 +25,13 @@ def fine_tune(
     config: FineTuneConfig | None = None,
     progress: Callable[[FineTuneProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-    motions: Sequence[ScanMotion] | None = None,
+    transforms: Sequence[ScanTransform] | None = None,
     began: float | None = None,
 ) -> FineTuneReport:
-    """Tune a copy of the network on scans (n of (N_i, 3), one unit); the given network is never changed.
+    """Tune a copy of the network on scans (n of (N_i, 3), one unit); the given network is not changed.
 
     Every epoch makes `examples_per_scan` pairs of each scan that is not held out, by random transforms and crops,
-    or with the scans' known motions where there are some. The weights with the lowest held-out error are kept if
+    or with the scans' known transforms where there are some. The weights with the lowest held-out error are kept if
     that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU the result
     is a function of the seed and the number of threads, unless the seconds or `should_stop` end the run.
     `began`: time.monotonic() from which `max_seconds` count, now when left out; what came before takes part of them.
@@ -40,7 +40,7 @@ def fine_tune(
     """
     began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()
-    examples, held_out_examples = split_scans(scans, motions or (), config)
+    examples, held_out_examples = split_scans(scans, transforms or (), config)
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
@@ -51,7 +51,7 @@ def fine_tune(
         seconds = time.monotonic() - began
         share = max(tuning.step / tuning.num_steps, seconds / config.max_seconds if config.max_seconds else 0.0)
         is_broken = tuning.num_skipped_in_a_row >= MAX_SKIPPED
-        if share >= 1.0 or is_broken or share * config.num_judgements >= len(held_out.history):
+        if share >= 1.0 or is_broken or share * config.num_validations >= len(held_out.history):
             held_out.judge(tuning.network, tuning.step)
         if progress is not None:
             loss = tuning.loss_curve[-1][1] if tuning.loss_curve else float("nan")
@@ -64,7 +64,7 @@ def fine_tune(
         elif share >= 1.0:
             ending = "the time was up"
         elif held_out.num_without_gain >= config.patience:
-            ending = f"no gain in {config.patience} judgements"
+            ending = f"no gain in {config.patience} validations"
         elif should_stop is not None and should_stop():
             ending = "stopped"
 
@@ -77,24 +77,24 @@ def fine_tune(
         before=held_out.before,
         after=held_out.best_tuned,
         loss_curve=tuning.loss_curve,
-        judgements=[(step, score.error_deg) for step, score in held_out.history],
+        validations=[(step, score.error_deg) for step, score in held_out.history],
         seconds=time.monotonic() - began,
         steps=tuning.step,
         skipped_steps=tuning.num_skipped,
         num_scans_tuned=len(examples),
         num_scans_held_out=len(held_out_examples),
         num_scans_unusable=len(scans) - len(examples) - len(held_out_examples),
-        num_motions=examples.num_motions,
+        num_transforms=examples.num_transforms,
         config=config,
     )
 
 
 def split_scans(
-    scans: Sequence[np.ndarray], motions: Sequence[ScanMotion], config: FineTuneConfig
+    scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform], config: FineTuneConfig
 ) -> tuple[ScanExamples, ScanExamples]:
-    """Examples to tune on and examples to judge on, of different scans, the held-out ones evenly spread.
+    """Examples for tuning and for validation, from different scans; the held-out scans are evenly spread.
 
-    A motion between a tuned and a held-out scan is a real pair to judge on. Scans without enough finite points are
+    A transform between a tuned and a held-out scan is a real pair for validation. Scans with too few finite points are
     left out. Raises FineTuneError when fewer than `min_scans` remain.
     """
     rng = np.random.default_rng([config.seed, 0])
@@ -106,17 +106,17 @@ def split_scans(
     number = max(1, round(config.held_out_share * len(usable)))
     held_out = {usable[int(place)] for place in (np.arange(number) + 0.5) * len(usable) / number}
     places = {index: place for place, index in enumerate(usable)}
-    motions = [
-        ScanMotion(places[m.source], places[m.target], m.T_target_source)
-        for m in motions
+    transforms = [
+        ScanTransform(places[m.source], places[m.target], m.T_target_source)
+        for m in transforms
         if m.source in places and m.target in places
     ]
-    judged = [place for index, place in places.items() if index in held_out]
+    held_out_scans = [place for index, place in places.items() if index in held_out]
     tuned = [place for index, place in places.items() if index not in held_out]
     clouds = [cleaned[index] for index in usable]
-    within = [m for m in motions if m.source in tuned and m.target in tuned]
-    across = [m for m in motions if m.source in judged]
+    within = [m for m in transforms if m.source in tuned and m.target in tuned]
+    across = [m for m in transforms if m.source in held_out_scans]
     return (
         ScanExamples(clouds, within, config, augment=True, sources=tuned),
-        ScanExamples(clouds, across, replace(config, known_motion_share=1.0), augment=False, sources=judged),
+        ScanExamples(clouds, across, replace(config, known_transform_share=1.0), augment=False, sources=held_out_scans),
     )

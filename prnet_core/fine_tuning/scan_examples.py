@@ -1,4 +1,4 @@
-"""Examples with a known motion, made of a few real scans."""
+"""Examples with a known transform, made from a few real scans."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from prnet_core.simulation.views import View
 from prnet_core.simulation.visibility import visible_points
 
 from .config import FineTuneConfig
-from .progress import FineTuneError, ScanMotion
+from .progress import FineTuneError, ScanTransform
 
 MAX_POINTS = 16_384
-"""More points of a scan than this are not needed to draw pairs from."""
+"""Maximum number of points kept of a scan."""
 MIN_POINTS = 100
 ATTEMPTS = 20
 IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
-"""Of the cameras that hide points, in units of the radius that holds 90 % of the scan: how far they see, and stand."""
+"""Of the cameras used for hiding points: visibility radius and distance, in units of the radius of 90 % of the scan."""
 
 
 class ScanExamples:
-    """Draws pairs of scans (n of (N_i, 3)): of one scan with itself, or of two with a known motion.
+    """Draws pairs of scans (n of (N_i, 3)): of one scan with itself, or of two with a known transform.
 
     A pair of one scan takes two disjoint samples of its points and crops each from a direction of its own, so that
     the overlap is partial and no point is in both; the paper transforms one and the same cloud.
-    `sources`: the scans that pairs are made of, all when left out; the others are only targets of motions.
-    `motions` that name a scan out of range raise FineTuneError.
+    `sources`: scans that pairs are made from (default: all); the others are only targets of transforms.
+    `transforms` that name a scan out of range raise FineTuneError.
     """
 
     def __init__(
         self,
         scans: Sequence[np.ndarray],
-        motions: Sequence[ScanMotion],
+        transforms: Sequence[ScanTransform],
         config: FineTuneConfig,
         augment: bool,
         sources: Sequence[int] | None = None,
     ) -> None:
-        for motion in motions:
-            if not (0 <= motion.source < len(scans) and 0 <= motion.target < len(scans)):
-                raise FineTuneError(f"a motion from scan {motion.source} to {motion.target} of {len(scans)} scans")
+        for transform in transforms:
+            if not (0 <= transform.source < len(scans) and 0 <= transform.target < len(scans)):
+                raise FineTuneError(f"transform from {transform.source} to {transform.target} of {len(scans)} scans")
         self.scans = scans
         self.sources = range(len(scans)) if sources is None else sources
         self.config = config
-        self.num_motions = len(motions)
-        self.motions_of: dict[int, list[ScanMotion]] = {}
-        for motion in motions:
-            self.motions_of.setdefault(motion.source, []).append(motion)
+        self.num_transforms = len(transforms)
+        self.transforms_of: dict[int, list[ScanTransform]] = {}
+        for transform in transforms:
+            self.transforms_of.setdefault(transform.source, []).append(transform)
         self._form = ScanPairConfig(
             stretch=(0.9, 1.1) if augment else (1.0, 1.0),
             mirror_share=0.5 if augment else 0.0,
@@ -62,25 +62,25 @@ class ScanExamples:
         return len(self.sources)
 
     def draw(self, place: int, rng: np.random.Generator) -> ScanPair:
-        """A pair whose source is the scan at this place of `sources`, of two scans or of one."""
+        """A pair, of two scans or of one, whose source is the scan at this index of `sources`."""
         scan = self.sources[place]
-        motions = self.motions_of.get(scan)
-        if motions and rng.random() < self.config.known_motion_share:
-            pair = self.of_two_scans(motions[rng.integers(len(motions))], rng)
+        transforms = self.transforms_of.get(scan)
+        if transforms and rng.random() < self.config.known_transform_share:
+            pair = self.of_two_scans(transforms[rng.integers(len(transforms))], rng)
             if _overlap(pair) >= self.config.min_overlap:
                 return pair
         return self.of_one_scan(scan, rng)
 
-    def of_two_scans(self, motion: ScanMotion, rng: np.random.Generator) -> ScanPair:
-        """Two real scans; the source turned at random at times, as a pair without a guess may be."""
+    def of_two_scans(self, transform: ScanTransform, rng: np.random.Generator) -> ScanPair:
+        """Two real scans. Sometimes the source is rotated at random, as in a pair without a guess."""
         turn = self._turn(rng) if rng.random() < 0.5 else np.eye(3)
-        source, target = self.scans[motion.source], self.scans[motion.target]
-        T = motion.T_target_source
+        source, target = self.scans[transform.source], self.scans[transform.target]
+        T = transform.T_target_source
         views = View(se3.apply(T, source), T), View(target, np.eye(4))
         return self._make(*views, turn @ T[:3, :3].T, np.eye(3), rng)
 
     def of_one_scan(self, scan: int, rng: np.random.Generator) -> ScanPair:
-        """Two partial views of one scan, turned against each other."""
+        """Two partial views of one scan, rotated against each other."""
         points = self.scans[scan]
         for _ in range(ATTEMPTS):
             halves = _split(points, self.config.num_points, rng)
@@ -99,7 +99,7 @@ class ScanExamples:
         return about_any_axis(rng, np.radians(config.near_deg if near else config.max_angle_deg))
 
     def _part(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What would be seen from elsewhere: the points not hidden from a random side, or those nearest to it."""
+        """A partial view: the points visible from a random side, or those nearest to it."""
         side = any_rotation(rng)[:, 2]
         if rng.random() < self.config.hidden_share:
             centred = points - points.mean(axis=0)
@@ -112,7 +112,7 @@ class ScanExamples:
 
 
 def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The finite points of an (N, >= 3) array as float64, each place once, at most MAX_POINTS of them.
+    """The finite points of an (N, >= 3) array as float64, without duplicates, at most MAX_POINTS.
 
     Raises FineTuneError for another shape.
     """
@@ -128,7 +128,7 @@ def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def is_usable(points: np.ndarray) -> bool:
-    """True for a cleaned scan with enough points that are not all the same."""
+    """True for a cleaned scan with enough points that are not all equal."""
     return len(points) >= MIN_POINTS and float(np.ptp(points, axis=0).max()) > 0.0
 
 

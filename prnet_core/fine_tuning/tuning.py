@@ -14,11 +14,11 @@ from .config import FineTuneConfig
 from .scan_examples import ScanExamples, stack
 
 MAX_SKIPPED = 10
-"""So many steps in a row whose loss or gradient is not finite end a run."""
+"""This number of consecutive steps without a finite loss and gradient ends a run."""
 
 
 class Tuning:
-    """Tunes a network in place on examples, one batch a step, each batch a function of the seed and the step.
+    """Tunes a network in place on examples, one batch per step. A batch depends on the seed and the step only.
 
     loss_curve: (step, loss) of every step that was finite.
     """
@@ -35,7 +35,7 @@ class Tuning:
         self.loss_curve: list[tuple[int, float]] = []
 
     def advance(self) -> None:
-        """One step; one whose loss or gradient is not finite leaves the weights as they are."""
+        """One step. A step without a finite loss and gradient does not change the weights."""
         config = self.config
         train_with_running_statistics(self.network)
         for group in self.optimiser.param_groups:
@@ -58,7 +58,7 @@ class Tuning:
             self.num_skipped_in_a_row += 1
 
     def batch(self, step: int) -> PairBatch:
-        """The pairs of a step: over an epoch every scan is the source of `examples_per_scan` of them."""
+        """The pairs of a step. In an epoch, every scan is the source of `examples_per_scan` pairs."""
         epoch, place = divmod(step, self.steps_per_epoch)
         order = np.random.default_rng([self.config.seed, 1, epoch]).permutation(
             np.repeat(np.arange(len(self.examples)), self.config.examples_per_scan)
@@ -72,7 +72,7 @@ class Tuning:
 
 
 def train_with_running_statistics(network: PRNet) -> None:
-    """Training mode, but BatchNorm normalises with the running statistics and leaves them as they are.
+    """Training mode, except that BatchNorm uses its running statistics and does not change them.
 
     A batch of a few scans has other statistics than all the world; its scale and shift are still learned.
     """

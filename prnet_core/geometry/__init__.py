@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module
+from typing import Any
 
 _MODULES = {
     "compose_euler": "transforms",
@@ -11,6 +12,7 @@ _MODULES = {
     "invert": "transforms",
     "make_transform": "transforms",
     "procrustes": "kabsch",
+    "robust_hypotheses": "robust",
     "robust_procrustes": "robust",
     "transform_points": "transforms",
 }
@@ -18,7 +20,7 @@ _MODULES = {
 __all__ = list(_MODULES)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

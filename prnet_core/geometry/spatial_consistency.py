@@ -25,18 +25,18 @@ def consistent_transforms(
     """
     if len(source) < 3:
         return []
-    source, target = (torch.from_numpy(np.ascontiguousarray(cloud, dtype=np.float64)) for cloud in (source, target))
-    compatibility = second_order_compatibility(compatible_matches(source, target, source.new_tensor(tolerance)))
+    x, y = (torch.from_numpy(np.ascontiguousarray(cloud, dtype=np.float64)) for cloud in (source, target))
+    compatibility = second_order_compatibility(compatible_matches(x, y, x.new_tensor(tolerance)))
     _, seeds = strongest(compatibility.sum(dim=-1), NUM_SEEDS)
-    transforms = seed_transforms(source, target, compatibility[seeds], seeds, min(GROUP_SIZE, len(source) - 1))
+    transforms = seed_transforms(x, y, compatibility[seeds], seeds, min(GROUP_SIZE, len(x) - 1))
     for _ in range(REFITS):
-        inliers = squared_residuals(transforms, source, target) < (2.0 * tolerance) ** 2
+        inliers = squared_residuals(transforms, x, y) < (2.0 * tolerance) ** 2
         _, best = strongest(inliers.sum(dim=-1), NUM_SEEDS // 3 + 1)
-        shape = (len(best), *source.shape)
-        transforms = procrustes(source.expand(shape), target.expand(shape), inliers[best].to(source.dtype))
-    num_inliers = (squared_residuals(transforms, source, target) < (2.0 * tolerance) ** 2).sum(dim=-1)
+        shape = (len(best), *x.shape)
+        transforms = procrustes(x.expand(shape), y.expand(shape), inliers[best].to(x.dtype))
+    num_inliers = (squared_residuals(transforms, x, y) < (2.0 * tolerance) ** 2).sum(dim=-1)
     _, order = strongest(num_inliers, len(transforms))
-    extent = float((source - source.mean(dim=0)).norm(dim=-1).max())
+    extent = float((x - x.mean(dim=0)).norm(dim=-1).max())
     return distinct_transforms(transforms[order].numpy(), max_transforms, extent, 4.0 * tolerance)
 
 
@@ -64,8 +64,8 @@ def seed_transforms(source: Tensor, target: Tensor, compatibility: Tensor, seeds
     groups = torch.cat([seeds.unsqueeze(-1), groups], dim=-1)
     weights = torch.cat([weights[..., :1], weights], dim=-1).to(source.dtype)
     rows = groups.flatten(-2).unsqueeze(-1)
-    members = [cloud.take_along_dim(rows, dim=-2).unflatten(-2, groups.shape[-2:]) for cloud in (source, target)]
-    return procrustes(*members, weights)
+    x, y = (cloud.take_along_dim(rows, dim=-2).unflatten(-2, groups.shape[-2:]) for cloud in (source, target))
+    return procrustes(x, y, weights)
 
 
 def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,7 @@
-"""Poses and transforms of a bag: the ground truth, and the static transforms between the robot's frames."""
+"""Poses and transforms of a bag: the ground truth, and the static transforms between the robot's frames.
+
+A pose that cannot be decoded, is not finite or has a zero quaternion is left out and named in the log once.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from prnet_core.geometry.se3 import invert, make_transform
 from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError, seconds
 
 STATIC_TOPIC = "/tf_static"
-_TRUTH_NAMES = ("ground_truth", "groundtruth")
+_GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
 
 
 class StampedTransform(NamedTuple):
@@ -45,13 +48,21 @@ def read_transforms(bag: Bag, topic: str) -> Iterator[StampedTransform]:
         listed = ", ".join(bag.pose_topics()) or "none"
         raise BagError(f"{bag.path}: no poses on {topic}. Topics with poses in this bag: {listed}")
     for message in bag.raw_messages([topic]):
-        decoded = bag.decode(message)
+        try:
+            decoded = bag.decode(message)
+        except BagError as error:
+            bag.log_once(f"{topic} not decodable", f"poses are left out: {error}")
+            continue
         if message.msgtype == TRANSFORMS:
-            yield from (_from_transform(transform) for transform in decoded.transforms)
-        elif hasattr(decoded, "transform"):
-            yield _from_transform(decoded)
+            found = [_from_transform(transform) for transform in decoded.transforms]
         else:
-            yield _from_pose(decoded)
+            found = [_from_transform(decoded) if hasattr(decoded, "transform") else _from_pose(decoded)]
+        for transform in found:
+            if transform is None:
+                text = f"poses of {topic} are left out: a value is not finite, or the quaternion is zero"
+                bag.log_once(f"{topic} not finite", text)
+            else:
+                yield transform
 
 
 def static_transforms(bag: Bag) -> dict[str, StampedTransform]:
@@ -76,19 +87,38 @@ def static_transform(statics: dict[str, StampedTransform], target: str, source: 
 
 
 def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None:
-    """The recorded true poses of `frame`, by header stamp.
+    """The recorded ground truth poses of `frame`, by header stamp.
 
-    Without a topic: the one whose name contains ground_truth, or None when there is none. Where the truth is that
-    of another frame of the robot, static transforms carry it over.
+    Without a topic: the first topic with ground_truth in its name that has poses of `frame`, or None when no topic is
+    called so. Where the poses are those of another frame of the robot, static transforms carry them over.
 
     Raises:
-        BagError: the truth is of a frame that no static transform connects with `frame`.
+        BagError: no such topic has poses of a frame that static transforms connect with `frame`.
     """
-    if topic is None:
-        named = [name for name in bag.pose_topics() if any(part in name for part in _TRUTH_NAMES)]
-        if not named:
-            return None
-        topic = named[0]
+    if topic is not None:
+        return _poses_of(bag, frame, topic)
+    problem = None
+    for name in bag.pose_topics():
+        if any(part in name for part in _GROUND_TRUTH_NAMES):
+            try:
+                return _poses_of(bag, frame, name)
+            except BagError as error:
+                problem = problem or error
+    if problem is not None:
+        raise problem
+    return None
+
+
+def ground_truth_if_usable(bag: Bag, frame: str) -> Poses | None:
+    """As `ground_truth` for a mere comparison: None, with a warning in the log, where it raises."""
+    try:
+        return ground_truth(bag, frame)
+    except BagError as error:
+        bag.log_once("no ground truth", f"no ground truth is used: {error}")
+        return None
+
+
+def _poses_of(bag: Bag, frame: str, topic: str) -> Poses:
     statics = static_transforms(bag)
     stamps, poses, parent, others = [], [], "", set()
     for transform in read_transforms(bag, topic):
@@ -100,9 +130,8 @@ def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None
         poses.append(transform.T_parent_child @ T_child_frame)
         parent = transform.parent
     if not stamps:
-        raise BagError(
-            f"{bag.path}: {topic} has poses of {sorted(others)}; nothing static leads from there to {frame}"
-        )
+        found = f"poses of {sorted(others)}; no static transform connects them with {frame}" if others else "no pose"
+        raise BagError(f"{bag.path}: {topic} has {found}")
     stamps, first = np.unique(stamps, return_index=True)
     return Poses(stamps, np.stack(poses)[first], parent)
 
@@ -117,18 +146,22 @@ def _chain_to_root(statics: dict[str, StampedTransform], frame: str) -> tuple[st
     return root, T_root_frame
 
 
-def _from_transform(message: Any) -> StampedTransform:
+def _from_transform(message: Any) -> StampedTransform | None:
     translation = message.transform.translation
     return _stamped(message, message.child_frame_id, translation, message.transform.rotation)
 
 
-def _from_pose(message: Any) -> StampedTransform:
+def _from_pose(message: Any) -> StampedTransform | None:
     pose = message.pose.pose if hasattr(message.pose, "pose") else message.pose
     return _stamped(message, getattr(message, "child_frame_id", ""), pose.position, pose.orientation)
 
 
-def _stamped(message: Any, child: str, position: Any, quaternion: Any) -> StampedTransform:
-    rotation = Rotation.from_quat([quaternion.x, quaternion.y, quaternion.z, quaternion.w]).as_matrix()
-    transform = make_transform(rotation, np.array([position.x, position.y, position.z]))
+def _stamped(message: Any, child: str, position: Any, quaternion: Any) -> StampedTransform | None:
+    """None when a value is not finite or the quaternion is zero."""
+    q = np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
+    xyz = np.array([position.x, position.y, position.z])
+    if not (np.isfinite(q).all() and np.isfinite(xyz).all() and np.linalg.norm(q) > 1e-6):
+        return None
+    transform = make_transform(Rotation.from_quat(q).as_matrix(), xyz)
     header = message.header
     return StampedTransform(seconds(header.stamp), header.frame_id.lstrip("/"), child.lstrip("/"), transform)

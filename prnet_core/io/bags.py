@@ -1,19 +1,21 @@
 """ROS 2 bags (mcap, sqlite3) and ROS 1 bags, read with `rosbags`: no ROS installation is needed.
 
-Messages are streamed from the files, never held all at once. Types are decoded with the definitions of the
-ROS distributions, not with those in the bag: bags that carry none, and bags with definitions of other
-messages that nobody can parse, read alike.
+Messages are streamed from the files, never held all at once. Types are decoded with the definitions of the ROS
+distributions, not with those in the bag: bags without definitions, and bags with unknown ones, read alike. Damaged
+messages and parts are left out, counted, and named in the log; what can be read, is.
 """
 
 from __future__ import annotations
 
 import heapq
 import logging
-import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prnet_core.io.bag_files import BagError, BagFile, open_files
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,13 +32,8 @@ POSE_TYPES = (
     "nav_msgs/msg/Odometry",
 )
 _SAME_WIRE_FORMAT = {"tf/msg/tfMessage": TRANSFORMS}
-_STORAGE_SUFFIXES = (".mcap", ".db3", ".bag")
 
 _log = logging.getLogger(__name__)
-
-
-class BagError(ValueError):
-    """The bag cannot be read, or does not hold what was asked for; the text says what it does hold."""
 
 
 class BagTopic(NamedTuple):
@@ -79,7 +76,10 @@ def open_bag(path: str | Path) -> Bag:
 
 
 class Bag:
-    """An open bag. Topic names are accepted with and without the leading slash."""
+    """An open bag. Topic names are accepted with and without the leading slash.
+
+    skipped: number of messages left out by reason, in the latest iteration over `scans`.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the bag at `path`; see `open_bag`."""
@@ -90,8 +90,9 @@ class Bag:
         self.path = path
         self._ros2_types = get_typestore(Stores.ROS2_JAZZY)
         self._stack = ExitStack()
-        self._ros1_readers: list[Any] = []
-        self._readers = self._open_readers()
+        self._logged: set[str] = set()
+        self.skipped: Counter[str] = Counter()
+        self._files = open_files(path, self._stack)
         self.topics = self._list_topics()
 
     def __enter__(self) -> Self:
@@ -141,24 +142,34 @@ class Bag:
         """Messages in the order of their log time, as CDR; ROS 1 messages are converted on the way.
 
         `topics` are full names; None is all topics. A message of a ROS 1 type that ROS 2 does not know is left
-        out.
+        out. A file that is damaged further on ends there, with a warning in the log.
         """
         streams = []
-        for reader in self._readers:
-            connections = [c for c in reader.connections if topics is None or c.topic in topics]
+        for file in self._files:
+            connections = [c for c in file.reader.connections if topics is None or c.topic in topics]
             if connections:
-                streams.append(self._stream(reader, connections))
+                streams.append(self._stream(file, connections))
         yield from heapq.merge(*streams, key=lambda message: message.log_time_ns)
 
     def decode(self, message: BagMessage) -> Any:
-        """The message as an object with the fields of the ROS message."""
-        return self._ros2_types.deserialize_cdr(message.cdr, message.msgtype)
+        """The message as an object with the fields of the ROS message.
+
+        Raises:
+            BagError: it cannot be decoded.
+        """
+        try:
+            return self._ros2_types.deserialize_cdr(message.cdr, message.msgtype)
+        except Exception as error:  # rosbags raises whatever the bytes lead to
+            raise BagError(
+                f"{self.path}: a message of {message.topic} at {message.log_time_ns * 1e-9:.3f} s cannot be decoded: "
+                f"{type(error).__name__} {error}"
+            ) from error
 
     def scans(self, topic: str | None = None) -> Iterator[Scan]:
-        """The scans of a PointCloud2 topic, one at a time; `topic` as in `point_cloud_topic`.
+        """The scans of a PointCloud2 topic that are in the frame of its first one; `topic` as in `point_cloud_topic`.
 
-        A cloud that cannot be read (no x, y, z; less data than its size says) is left out with a warning in
-        the log.
+        Left out, counted in `skipped` and named in the log once a reason: clouds that cannot be decoded or read (no
+        x, y, z; less data than their size says), and clouds in another frame (a second sensor on the topic).
 
         Raises:
             BagError: there is no such topic.
@@ -168,63 +179,55 @@ class Bag:
     def _scans(self, topic: str) -> Iterator[Scan]:
         from prnet_core.io.pointcloud2 import CloudError, read_cloud
 
+        self.skipped.clear()
+        frame = None
         for message in self.raw_messages([topic]):
-            cloud_message = self.decode(message)
-            header = cloud_message.header
             try:
+                cloud_message = self.decode(message)
+                header = cloud_message.header
                 cloud = read_cloud(cloud_message)
+            except BagError as error:
+                self._skip("not decodable", f"a scan of {topic} is left out: {error}")
+                continue
             except CloudError as error:
-                _log.warning("%s: a scan of %s is left out: %s", self.path, topic, error)
+                self._skip(f"not readable ({error.kind})", f"a scan of {topic} is left out: {error}")
+                continue
+            frame = header.frame_id if frame is None else frame
+            if header.frame_id.lstrip("/") != frame.lstrip("/"):
+                self._skip(
+                    f"in the frame {header.frame_id!r}",
+                    f"scans of {topic} in the frame {header.frame_id!r} are left out: the first one is in {frame!r}",
+                )
                 continue
             yield Scan(seconds(header.stamp), header.frame_id, cloud)
 
-    def _stream(self, reader: Any, connections: list[Any]) -> Iterator[BagMessage]:
-        for connection, log_time_ns, data in reader.messages(connections=connections):
+    def _skip(self, reason: str, text: str) -> None:
+        self.skipped[reason] += 1
+        self.log_once(reason, text)
+
+    def log_once(self, reason: str, text: str) -> None:
+        """Warn with the bag's path and the text, the first time for this reason."""
+        if reason not in self._logged:
+            self._logged.add(reason)
+            _log.warning("%s: %s", self.path, text)
+
+    def _stream(self, file: BagFile, connections: list[Any]) -> Iterator[BagMessage]:
+        for connection, log_time_ns, data in file.messages(connections):
             msgtype = _ros2_type(connection.msgtype)
-            if reader in self._ros1_readers:
+            if file.is_ros1:
                 if msgtype not in self._ros2_types.types:
                     continue
-                data = bytes(self._ros2_types.ros1_to_cdr(data, msgtype))
+                try:
+                    data = bytes(self._ros2_types.ros1_to_cdr(data, msgtype))
+                except Exception as error:  # as in `decode`
+                    self._skip("not decodable", f"a message of {connection.topic} is left out: {error}")
+                    continue
             yield BagMessage(connection.topic, msgtype, log_time_ns, data)
-
-    def _open_readers(self) -> list[Any]:
-        if not self.path.exists():
-            raise FileNotFoundError(f"{self.path}: no such bag")
-        if not self.path.is_dir():
-            return [self._open_reader(self.path)]
-        files = sorted((f for f in self.path.iterdir() if f.suffix in _STORAGE_SUFFIXES), key=_number_order)
-        if (self.path / "metadata.yaml").exists():
-            try:
-                return [self._open_reader(self.path)]
-            except BagError as error:
-                if not files:
-                    raise
-                _log.warning("%s; reading the files beside metadata.yaml themselves", error)
-        if not files:
-            raise BagError(
-                f"{self.path}: no metadata.yaml and no {', '.join(_STORAGE_SUFFIXES)} file in this folder"
-            )
-        return [self._open_reader(file) for file in files]
-
-    def _open_reader(self, path: Path) -> Any:
-        from rosbags.rosbag1 import Reader as Ros1Reader
-        from rosbags.rosbag1 import ReaderError as Ros1Error
-        from rosbags.rosbag2 import Reader as Ros2Reader
-        from rosbags.rosbag2 import ReaderError as Ros2Error
-
-        is_ros1 = path.suffix == ".bag" and not path.is_dir()
-        try:
-            reader = self._stack.enter_context(Ros1Reader(path) if is_ros1 else Ros2Reader(path))
-        except (Ros1Error, Ros2Error) as error:
-            raise BagError(f"{path}: not a readable bag: {error}") from error
-        if is_ros1:
-            self._ros1_readers.append(reader)
-        return reader
 
     def _list_topics(self) -> dict[str, BagTopic]:
         topics: dict[str, BagTopic] = {}
-        for reader in self._readers:
-            for connection in reader.connections:
+        for file in self._files:
+            for connection in file.reader.connections:
                 known = topics.get(connection.topic)
                 count = connection.msgcount + (known.count if known else 0)
                 topics[connection.topic] = BagTopic(connection.topic, _ros2_type(connection.msgtype), count)
@@ -238,8 +241,3 @@ def seconds(stamp: Any) -> float:
 
 def _ros2_type(msgtype: str) -> str:
     return _SAME_WIRE_FORMAT.get(msgtype, msgtype)
-
-
-def _number_order(path: Path) -> list[int | str]:
-    """Sort key that puts walk_2 before walk_10, as the parts of a split bag are counted."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]

@@ -2,55 +2,135 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 _UNITS = (1.0, 1e-3, 1e-6, 1e-9)  # seconds, milliseconds, microseconds, nanoseconds
 _TYPICAL_SCAN = 0.1  # s; decides between units that are a factor of 1000 apart
 _LONGEST_SCAN = 10.0  # s
+_FARTHEST_OFFSET = 1.35  # sweeps: relative times do not lie farther from the stamp, where 270 degrees are seen
+
+# In order of preference, without separators and capitals: names that the drivers of LiDARs and depth cameras use.
+_NAMES = (
+    "t", "time", "timestamp", "timestamps", "offsettime", "timeoffset", "relativetime", "reltime", "timerel", "ts",
+    "stamp", "pointtime", "pointtimestamp", "pointtimeoffset", "firingtime", "firingtimeoffset", "dt", "deltat",
+    "deltatime", "timedelta", "tof", "offset",
+)  # fmt: skip
+_NAME_UNITS = {
+    "ns": 1e-9, "nsec": 1e-9, "nsecs": 1e-9, "nanos": 1e-9, "nanosec": 1e-9, "nanoseconds": 1e-9,
+    "us": 1e-6, "usec": 1e-6, "usecs": 1e-6, "micros": 1e-6, "microsec": 1e-6, "microseconds": 1e-6,
+    "ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millis": 1e-3, "millisec": 1e-3, "milliseconds": 1e-3,
+    "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0,
+}  # fmt: skip
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# A clock that starts again: after a second, a minute, an hour, a day, a week; or when its integer type is full.
+_PERIODS = tuple(seconds / unit for seconds in (1.0, 60.0, 3600.0, 86400.0, 604800.0) for unit in _UNITS)
+_PERIODS += tuple(2.0**bits for bits in (16, 24, 32)) + tuple(2.0**bits / 1e3 for bits in (32,))
 
 
-def times_from_stamp(values: np.ndarray, stamp: float, is_integer: bool) -> np.ndarray | None:
-    """Times in seconds relative to the header's stamp, from a time field of unknown unit and origin.
+def time_field(name: str) -> tuple[int, float | None] | None:
+    """(order of preference, unit in seconds or None) of a field that holds point times by its name, else None.
+
+    `timeOffset`, `time_offset` and `TIME_OFFSET_NS` are known alike.
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if "".join(words) in _NAMES and words != ["offset"]:
+        return _NAMES.index("".join(words)), None
+    if len(words) > 1 and words[-1] in _NAME_UNITS and "".join(words[:-1]) in _NAMES:
+        return _NAMES.index("".join(words[:-1])), _NAME_UNITS[words[-1]]
+    return None
+
+
+def times_from_stamp(
+    values: np.ndarray, stamp: float, is_integer: bool, unit: float | None = None
+) -> tuple[np.ndarray | None, str]:
+    """Times in seconds relative to the header's stamp, from a time field; (None, reason) where it holds no usable ones.
 
     values: (N,) float64, as the message has them. stamp: the header's, in seconds. is_integer: the field has an
-    integer type, so it does not count seconds.
+    integer type, so it does not count seconds. unit: in seconds, where the field's name states it.
 
-    Three habits of drivers are told apart:
-    absolute (the values lie at the stamp in one of the units), relative (they lie near zero), and a clock of the
-    sensor's own (neither: the stamp is then taken for the time of the first point). The unit of the latter two
-    is the one that makes the scan's length most like 0.1 s.
+    Three habits of drivers are distinguished: absolute (the values lie at the stamp in one of the units), relative
+    (they lie near zero), and a clock of the sensor's own (neither: the stamp is then the time of the first point). The
+    unit of the latter two is the one that makes the scan's length most like 0.1 s. A clock that starts again within
+    the scan is unwrapped.
 
-    Returns (N,) float64, or None when all points have the same time. A point without a finite time gets 0.
+    Returns times (N,) float64 and ''. A point without a finite time gets 0. The reasons are: all points have one time,
+    and times that are too far apart for one scan.
     """
     sample = values
     if len(values) > 1000:  # picked at random: a fixed stride can stay in one column of an organised cloud
         sample = values[np.random.default_rng(0).integers(len(values), size=1000)]
-    sample = sample[np.isfinite(sample)]
-    if sample.size == 0:
-        return None
+    sample = _without_missing(np.sort(sample[np.isfinite(sample)]))
+    if sample.size == 0 or sample[0] == sample[-1]:
+        return None, "all points have one time"
+    period, threshold = _rollover(sample)
+    if period:
+        values = np.where(values < threshold, values + period, values)
+        sample = np.sort(np.where(sample < threshold, sample + period, sample))
     low, high = np.percentile(sample, (1, 99))  # a few points with time 0 among absolute times are common
     if low == high:
-        return None
-
+        return None, "all points have one time"
+    units = (_UNITS[1:] if is_integer else _UNITS) if unit is None else (unit,)
     span = high - low
-    unit, origin = _unit_and_origin(low, high, stamp, _UNITS[1:] if is_integer else _UNITS)
-    if origin is None:
+    unit, origin = _unit_and_origin(low, high, stamp, units)
+    if span * unit > _LONGEST_SCAN:
+        return None, f"times {span * unit:.3g} s apart in one scan"
+    if not period and _is_torn(sample):
+        return None, "the times of one scan lie in two groups far apart"
+    if origin is None or period:
         origin = values[values >= low - span].min() * unit
     times = values * unit - origin
     np.clip(times, (low - span) * unit - origin, (high + span) * unit - origin, out=times)
     times[~np.isfinite(values)] = 0.0
-    return times
+    return times, ""
+
+
+def _without_missing(sample: np.ndarray) -> np.ndarray:
+    """The sorted times without the zeros of points that have none, which lie far from all others."""
+    others = sample[sample != 0.0]
+    if 0 < len(others) < len(sample) and others[0] > 10.0 * (others[-1] - others[0]):
+        return others
+    return sample
+
+
+def _gap(sample: np.ndarray) -> tuple[int, float]:
+    """Where the largest gap of the sorted times is (the index after it), and its share of their span."""
+    steps = np.diff(sample)
+    after = int(np.argmax(steps)) + 1
+    return after, float(steps[after - 1] / (sample[-1] - sample[0]))
+
+
+def _rollover(sample: np.ndarray) -> tuple[float, float]:
+    """(period, threshold): times below the threshold are after the clock started again; (0, 0) where it did not."""
+    after, share = _gap(sample)
+    low, high = sample[:after], sample[after:]
+    if share < 0.5 or low[0] < 0.0:
+        return 0.0, 0.0
+    for period in sorted(_PERIODS):
+        jump = low[0] + period - high[-1]
+        span = low[-1] + period - high[0]
+        is_near_zero = low[-1] < 0.25 * period and high[0] > 0.75 * period
+        if is_near_zero and 0.0 <= jump < 0.2 * span and high[-1] <= period:
+            return period, float((low[-1] + high[0]) / 2)
+    return 0.0, 0.0
+
+
+def _is_torn(sample: np.ndarray) -> bool:
+    """Two groups of times, each of more than a few points, with a gap next to which they are short."""
+    after, share = _gap(sample)
+    return share > 0.95 and min(after, len(sample) - after) > 0.02 * len(sample) and len(sample) > 20
 
 
 def _unit_and_origin(
     low: float, high: float, stamp: float, units: tuple[float, ...]
 ) -> tuple[float, float | None]:
-    """The unit in seconds, and the stamp in seconds on the values' clock: None where the first point tells it."""
+    """The unit in seconds, and the stamp in seconds on the values' clock; None: the first point is at the stamp."""
     span, middle = high - low, (low + high) / 2
     tolerance = min(2.0, stamp / 4)  # so that a relative time is not absolute just after a simulation's start
     for unit in units:
         if span * unit <= _LONGEST_SCAN and abs(middle * unit - stamp) <= tolerance:
             return unit, stamp
     unit = min(units, key=lambda u: abs(np.log(span * u / _TYPICAL_SCAN)))
-    is_relative = max(abs(low), abs(high)) * unit <= _LONGEST_SCAN
+    is_relative = max(abs(low), abs(high)) * unit <= _FARTHEST_OFFSET * max(_TYPICAL_SCAN, span * unit)
     return unit, 0.0 if is_relative else None

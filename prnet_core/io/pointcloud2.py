@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from prnet_core.io.point_times import times_from_stamp
+from prnet_core.io.point_times import time_field, times_from_stamp
 
 # sensor_msgs/PointField: INT8 = 1 ... FLOAT64 = 8
 _DATATYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 8: "f8"}
-_TIME_FIELDS = ("t", "time", "timestamp", "time_stamp", "offset_time", "time_offset")
 
 
 class CloudError(ValueError):
@@ -39,17 +38,19 @@ class Cloud:
     times: (N,) float64, seconds relative to the header's stamp (may be negative), or None when the message has
         no usable time field.
     num_dropped: how many points were left out because a coordinate was NaN or infinite, or all three were 0.
+    no_times_reason: why times is None, else ''.
     """
 
     points: np.ndarray
     times: np.ndarray | None
     num_dropped: int
+    no_times_reason: str = ""
 
 
 def read_cloud(message: Any) -> Cloud:
     """Finite points, and their times when there are any, of a PointCloud2 message.
 
-    ``is_dense`` is not believed: drivers set it to true with NaN inside. Where a ray did not come back, others write
+    ``is_dense`` is not used: drivers set it to true with NaN inside. Where a ray did not come back, others write
     (0, 0, 0). Raises CloudError.
     """
     layout = _Layout.of(message)
@@ -63,11 +64,11 @@ def read_cloud(message: Any) -> Cloud:
         keep = np.flatnonzero(usable)
         if keep.size == 0:
             raise CloudError("not_finite", f"all {len(points)} points are NaN, infinite or (0, 0, 0)")
-    times = _read_times(layout, fields, _seconds(message.header.stamp), keep)
+    times, reason = _read_times(layout, fields, _seconds(message.header.stamp), keep)
     num_points = len(points)
     if keep is not None:
         points = points.take(keep, axis=0)
-    return Cloud(points, times, num_points - len(points))
+    return Cloud(points, times, num_points - len(points), reason)
 
 
 @dataclass(frozen=True)
@@ -120,20 +121,24 @@ def _read_xyz(layout: _Layout, fields: dict[str, Any]) -> np.ndarray:
         present = ", ".join(fields) or "none"
         raise CloudError("no_xyz", f"no numeric field {', '.join(missing)}; the fields are: {present}")
     points = np.empty((layout.height, layout.width, 3))
-    for axis, name in enumerate("xyz"):
-        points[..., axis] = layout.column(fields[name])
+    with np.errstate(invalid="ignore"):  # of signalling NaN
+        for axis, name in enumerate("xyz"):
+            points[..., axis] = layout.column(fields[name])
     return points.reshape(-1, 3)
 
 
 def _read_times(
     layout: _Layout, fields: dict[str, Any], stamp: float, keep: np.ndarray | None
-) -> np.ndarray | None:
-    """(N,) seconds after the stamp, of the first time field that tells the points apart, or None.
+) -> tuple[np.ndarray | None, str]:
+    """(N,) seconds after the stamp and '', of the first usable time field; or None and the reason.
 
     A field that is not where it says costs the times, not the points.
     """
-    for name in _TIME_FIELDS:
-        if name not in fields or fields[name].datatype not in _DATATYPES:
+    known = {name: time_field(name) for name in fields}
+    names = sorted((name for name in fields if known[name]), key=lambda name: known[name][0])
+    reason = "no time field"
+    for name in names:
+        if fields[name].datatype not in _DATATYPES:
             continue
         try:
             column = layout.column(fields[name])
@@ -142,10 +147,11 @@ def _read_times(
         values = column.astype(np.float64).reshape(-1)
         if keep is not None:
             values = values[keep]
-        times = times_from_stamp(values, stamp, is_integer=column.dtype.kind in "iu")
+        times, problem = times_from_stamp(values, stamp, column.dtype.kind in "iu", known[name][1])
         if times is not None:
-            return times
-    return None
+            return times, ""
+        reason = f"field '{name}': {problem}"
+    return None, reason
 
 
 def _seconds(stamp: Any) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,26 +45,31 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
 def replacing(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`, with its suffix; when the block ends without an error it replaces `path`.
 
-    The target of a link is replaced, and the link stays. A device or a pipe is written to directly. The mode of an
-    existing file is kept.
+    The target of a link is replaced, and the link stays. What is written for a device or a pipe is copied into it. The
+    mode of an existing file is kept.
 
     Raises:
         OSError: it cannot be written, as on a full disk; the text names the path, and an existing file is unchanged.
     """
     target = _target(Path(path))
-    if _is_special(target):
-        yield target
-        return
-    temporary = _beside(target)
+    folder = Path(tempfile.mkdtemp()) if _is_special(target) else None
+    temporary = _beside(target if folder is None else folder / target.name)
     try:
+        temporary.touch()
+        mode = stat.S_IMODE((target if target.is_file() else temporary).stat().st_mode)
         yield temporary
-        if target.exists():
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-        os.replace(temporary, target)
+        if folder is None:
+            os.chmod(temporary, mode)
+            os.replace(temporary, target)
+        else:
+            with open(temporary, "rb") as source, open(target, "wb") as sink:
+                shutil.copyfileobj(source, sink)
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+        if folder is not None:
+            folder.rmdir()
 
 
 def _target(path: Path) -> Path:

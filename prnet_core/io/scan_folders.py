@@ -1,30 +1,40 @@
-"""Folders of scans in order, with times and true poses where they are given."""
+"""Folders of scans in order, with stamps and ground truth poses where they are given."""
 
 from __future__ import annotations
 
+import logging
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
+from prnet_core.io.natural_order import natural_key
 
-CLOUD_SUFFIXES = (".npy", ".ply", ".pcd", ".bin", ".las", ".laz", ".xyz", ".csv")
+CLOUD_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".bin", ".las", ".laz", ".e57", ".xyz", ".csv", ".pts", ".asc")
 KINECT_RATE = 30.0
 DEFAULT_RATE = 10.0
 
+_log = logging.getLogger(__name__)
+
 
 class ScanFolder:
-    """`folder/scans/NAME.*` (or the files in the folder itself, or `depth/NAME.png`), in the order of `scans.txt`.
+    """`folder/scans/NAME.*` (or the files in the folder itself, or `depth/NAME.png`).
 
-    stamps: (N,) seconds from `times.txt`, else steady at the sensor's usual rate.
-    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers a row), or None.
-    Depth images are uint16 millimetres, 0 = nothing, with a pinhole camera in `intrinsics.txt` (3x3).
-    Raises CloudFileError when the folder holds no scans or the files disagree in number.
+    The order is that of `scans.txt`, else the natural order of the names: scan_2 comes before scan_10.
+    stamps: (N,) seconds from `times.txt`, else at the sensor's usual rate.
+    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers a row), or None where there are none or they cannot be
+    used (a warning in the log says why).
+    Depth images are uint16 millimetres, 0 = no return, with a pinhole camera in `intrinsics.txt` (3x3).
+    columns: as in `read_cloud_file`.
+    Raises CloudFileError when the folder holds no scans, or scans.txt, times.txt or intrinsics.txt does not fit them.
     """
 
-    def __init__(self, folder: Path | str):
+    def __init__(self, folder: Path | str, columns: str | None = None):
         self.folder = Path(folder)
+        self._columns = columns
         self.files = self._list_files()
+        self._intrinsics = self._read_intrinsics() if self.files[0].suffix == ".png" else None
         self.stamps = self._read_stamps()
         self.poses = self._read_poses()
 
@@ -35,11 +45,11 @@ class ScanFolder:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> np.ndarray:
-        """Points (N, 3) float64 in the sensor's frame, metres."""
+        """Points (N, 3) float64 in the sensor's frame, metres. Raises as `read_cloud_file` does."""
         file = self.files[index]
-        if file.suffix == ".png":
-            return depth_to_points(_read_png(file), np.loadtxt(self.folder / "intrinsics.txt"))
-        return read_cloud_file(file)
+        if self._intrinsics is not None:
+            return depth_to_points(_read_png(file), self._intrinsics)
+        return read_cloud_file(file, self._columns)
 
     def _list_files(self) -> list[Path]:
         if not self.folder.is_dir():
@@ -48,20 +58,28 @@ class ScanFolder:
             (self.folder / name for name in ("scans", "depth") if (self.folder / name).is_dir()), self.folder
         )
         suffixes = (".png",) if place.name == "depth" else CLOUD_SUFFIXES
-        found = {file.stem: file for file in sorted(place.iterdir()) if file.suffix.lower() in suffixes}
-        order = self.folder / "scans.txt"
-        names = order.read_text(encoding="utf-8").split() if order.is_file() else list(found)
-        missing = [name for name in names if name not in found]
-        if missing:
-            raise CloudFileError(f"{place}: no scan {missing[0]}, which {order.name} names")
-        if not names:
+        found = [
+            file for file in place.iterdir()
+            if file.suffix.lower() in suffixes and not file.name.startswith(".") and file.is_file()
+        ]  # fmt: skip
+        if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
-        return [found[name] for name in names]
+        chosen = _one_file_a_name(sorted(found, key=lambda file: (natural_key(file.stem), file.name)), suffixes)
+        order = self.folder / "scans.txt"
+        if not order.is_file():
+            return list(chosen.values())
+        named = {**chosen, **{file.name: file for file in found}}
+        names = order.read_text(encoding="utf-8", errors="replace").split()
+        missing = [name for name in names if name not in named]
+        if missing or not names:
+            problem = f"no scan {missing[0]}, which {order.name} names" if missing else f"{order.name} is empty"
+            raise CloudFileError(f"{place}: {problem}")
+        return [named[name] for name in names]
 
     def _read_stamps(self) -> np.ndarray:
         file = self.folder / "times.txt"
         if file.is_file():
-            return self._checked(np.loadtxt(file, ndmin=1), file)
+            return self._rows(file, ndmin=1)
         rate = KINECT_RATE if self.files[0].suffix == ".png" else DEFAULT_RATE
         return np.arange(len(self.files)) / rate
 
@@ -69,21 +87,41 @@ class ScanFolder:
         file = self.folder / "poses.txt"
         if not file.is_file():
             return None
-        rows = self._checked(np.loadtxt(file, ndmin=2), file)
-        if rows.shape[1] != 12:
-            raise CloudFileError(f"{file}: a row has 12 numbers (upper 3x4 of the pose), not {rows.shape[1]}")
+        try:
+            rows = self._rows(file, ndmin=2)
+            if rows.shape[1] != 12:
+                raise CloudFileError(f"{file}: a row has 12 numbers (upper 3x4 of the pose), not {rows.shape[1]}")
+        except (CloudFileError, OSError) as error:
+            _log.warning("%s; no ground truth is used", error)
+            return None
         poses = np.tile(np.eye(4), (len(rows), 1, 1))
         poses[:, :3] = rows.reshape(-1, 3, 4)
         return poses
 
-    def _checked(self, rows: np.ndarray, file: Path) -> np.ndarray:
+    def _read_intrinsics(self) -> np.ndarray:
+        file = self.folder / "intrinsics.txt"
+        try:
+            intrinsics = np.loadtxt(file, ndmin=2)
+        except (ValueError, OSError) as error:
+            raise CloudFileError(f"{file}: no camera matrix of 3x3 numbers: {error}") from error
+        if intrinsics.shape != (3, 3) or not (np.isfinite(intrinsics).all() and intrinsics[0, 0] * intrinsics[1, 1]):
+            raise CloudFileError(f"{file}: not a camera matrix of 3x3 numbers")
+        return intrinsics
+
+    def _rows(self, file: Path, ndmin: int) -> np.ndarray:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a file without rows
+                rows = np.loadtxt(file, ndmin=ndmin)
+        except ValueError as error:
+            raise CloudFileError(f"{file}: {error}") from error
         if len(rows) != len(self.files):
             raise CloudFileError(f"{file}: {len(rows)} rows for {len(self.files)} scans")
         return rows
 
 
 def depth_to_points(depth: np.ndarray, intrinsics: np.ndarray) -> np.ndarray:
-    """Points (N, 3) in metres (x right, y down, z forward) of a depth image (H, W) in millimetres, 0 = nothing."""
+    """Points (N, 3) in metres (x right, y down, z forward) of a depth image (H, W) in millimetres, 0 = no return."""
     row, column = np.nonzero(depth)
     z = depth[row, column] * 1e-3
     x = (column - intrinsics[0, 2]) * z / intrinsics[0, 0]
@@ -91,8 +129,33 @@ def depth_to_points(depth: np.ndarray, intrinsics: np.ndarray) -> np.ndarray:
     return np.stack([x, y, z], axis=1)
 
 
-def _read_png(path: Path) -> np.ndarray:
-    from PIL import Image
+def _one_file_a_name(files: list[Path], suffixes: tuple[str, ...]) -> dict[str, Path]:
+    """The files by name without suffix; of files that differ in the suffix alone, the first by `suffixes`."""
+    chosen: dict[str, Path] = {}
+    num_left_out = 0
+    for file in files:
+        other = chosen.get(file.stem)
+        if other is None:
+            chosen[file.stem] = file
+            continue
+        num_left_out += 1
+        chosen[file.stem] = min(other, file, key=lambda one: suffixes.index(one.suffix.lower()))
+    if num_left_out:
+        _log.warning("%s: %d files are left out: a scan of the same name with another suffix is used",
+                     files[0].parent, num_left_out)  # fmt: skip
+    return chosen
 
-    with Image.open(path) as image:
-        return np.asarray(image).astype(np.int64)
+
+def _read_png(path: Path) -> np.ndarray:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            depth = np.asarray(image)
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise CloudFileError(f"{path}: not a readable image: {error}") from error
+    if depth.ndim != 2:
+        raise CloudFileError(f"{path}: not a depth image: its shape is {depth.shape}")
+    if not depth.any():
+        raise CloudFileError(f"{path}: no points in it")
+    return depth.astype(np.int64)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import struct
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
-_CHUNK = 200_000  # points
+_LAS_HEADER = 375  # bytes
+_SMALLEST_CHUNK, _LARGEST_CHUNK = 1_000, 1_000_000  # points
 
 
 def read_las(path: Path) -> np.ndarray:
@@ -22,20 +25,55 @@ def read_las(path: Path) -> np.ndarray:
     except ImportError as error:
         raise ImportError(f"{path}: LAS files need the package laspy: pip install 'laspy[lazrs]'") from error
     logging.getLogger("laspy").setLevel(logging.CRITICAL)
-    chunks = []
-    try:
-        with laspy.open(path) as file:
+    with open(path, "rb") as stream:
+        _check_las_header(stream, path.stat().st_size)
+        stream.seek(0)
+        chunks, number = [], _SMALLEST_CHUNK
+        try:
+            file = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
             promised = file.header.point_count
-            for chunk in file.chunk_iterator(_CHUNK):
+            while (read := sum(map(len, chunks))) < promised:
+                chunk = file.read_points(min(number, promised - read))
+                if len(chunk) == 0:
+                    break
                 chunks.append(np.stack([np.asarray(chunk.x), np.asarray(chunk.y), np.asarray(chunk.z)], axis=1))
-    except OSError:
-        raise
-    except Exception as error:  # laspy, lazrs, struct and numpy each raise their own
-        raise ValueError(f"not a readable LAS file, or cut short: {error}") from error
-    points = np.concatenate(chunks) if chunks else np.empty((0, 3))
-    if len(points) < promised:
-        raise ValueError(f"cut short: {len(points)} points, fewer than the {promised} of its header")
-    return points
+                number = min(4 * number, _LARGEST_CHUNK)
+        except BaseException as error:  # laspy, struct and numpy each raise their own, lazrs panics
+            if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+                raise
+            raise ValueError(f"not a readable LAS file, or cut short: {error}") from error
+    if read < promised:
+        raise ValueError(f"cut short: {read} points, fewer than the {promised} of its header")
+    return np.concatenate(chunks) if chunks else np.empty((0, 3))
+
+
+def _check_las_header(stream: BinaryIO, num_bytes: int) -> None:
+    """Raise ValueError where sizes in the file contradict its own: laspy and lazrs would allocate what they promise."""
+    header = stream.read(_LAS_HEADER)
+    if not header.startswith(b"LASF") or len(header) < 227:
+        raise ValueError("not a LAS file")
+    header_size, data_start, num_records, point_format, point_size, count = struct.unpack_from("<HIIBHI", header, 94)
+    if header[25] >= 4 and len(header) >= 255:
+        (count,) = struct.unpack_from("<Q", header, 247)
+    if not header_size + 54 * num_records <= data_start <= num_bytes:
+        raise ValueError("not a readable LAS file, or cut short: its header and records do not fit into it")
+    if point_format < 128:
+        if data_start + count * point_size > num_bytes:
+            raise ValueError(f"cut short: fewer points than the {count} of its header")
+        return
+    table_start = _int64_at(stream, data_start)
+    if table_start == -1:  # of a writer that could not seek: the last bytes say where the table is
+        table_start = _int64_at(stream, num_bytes - 8)
+    if not data_start <= table_start <= num_bytes - 8:
+        raise ValueError("not a readable LAZ file, or cut short: it has no table of chunks")
+    num_chunks = _int64_at(stream, table_start) >> 32
+    if not 0 <= num_chunks * point_size <= num_bytes:
+        raise ValueError(f"not a readable LAZ file: {num_chunks} chunks do not fit into it")
+
+
+def _int64_at(stream: BinaryIO, position: int) -> int:
+    stream.seek(position)
+    return int.from_bytes(stream.read(8), "little", signed=True)
 
 
 def read_e57(path: Path) -> np.ndarray:

@@ -54,6 +54,8 @@ class PRNetConfig:
             raise ValueError(f"embedding {self.embedding} is not a multiple of num_heads {self.num_heads}")
         if (self.matching == "dual") != (self.keypoints == "all"):
             raise ValueError('matching "dual" matches all points: it goes with keypoints "all", and they with it')
+        if self.matching == "dual" and self.features != "surface":
+            raise ValueError('matching "dual" needs the features "surface": its match radius is in point spacings')
         if self.transformer == "geometric" and self.features != "surface":
             raise ValueError('the geometric transformer needs the features "surface": lengths in point spacings')
         for name in ("num_neighbours", "num_keypoints", "num_passes"):
@@ -77,7 +79,7 @@ class PRNetConfig:
             edge_conv_channels=(64, 128, 256),
             features="surface",
             transformer="geometric",
-            transformer_blocks=2,
+            transformer_blocks=1,
             embedding=192,
             feed_forward=384,
             keypoints="all",
@@ -90,7 +92,7 @@ class PRNetConfig:
         )
 
     def to_dict(self) -> dict:
-        """Plain values, for a file's metadata."""
+        """Builtin values, for the metadata of a file."""
         return asdict(self)
 
     @classmethod

@@ -13,13 +13,14 @@ MATCH_RADIUS = 1.0
 class DualSoftmax(nn.Module):
     """log p(i, j) = log softmax_j [s_ij, z] + log softmax_i [s_ij, z]: the dustbin z takes what has no match.
 
-    s_ij = Phi_xi . Phi_yj / lambda on features of length one, with a learned temperature lambda.
+    s_ij = Phi_xi . Phi_yj / lambda on features of length one, and z = cos / lambda, with a learned temperature lambda
+    and a learned cosine.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.log_sharpness = nn.Parameter(torch.tensor(2.5))
-        self.dustbin = nn.Parameter(torch.tensor(1.0))
+        self.log_sharpness = nn.Parameter(torch.tensor(3.0))
+        self.dustbin_cosine = nn.Parameter(torch.tensor(0.8))
 
     def forward(self, source_features: Tensor, target_features: Tensor) -> tuple[Tensor, Tensor]:
         """(B, N, C), (B, M, C) -> log probabilities by row (B, N, M + 1) and by column (B, M, N + 1), float32.
@@ -28,10 +29,11 @@ class DualSoftmax(nn.Module):
         """
         with torch.autocast(source_features.device.type, enabled=False):
             source, target = (normalize(at_least_float32(f), dim=-1) for f in (source_features, target_features))
-            scores = source @ target.transpose(1, 2) * self.log_sharpness.exp()
+            sharpness = self.log_sharpness.exp()
+            scores, dustbin = source @ target.transpose(1, 2) * sharpness, self.dustbin_cosine * sharpness
             batch, rows, columns = scores.shape
-            by_row = torch.cat([scores, self.dustbin.expand(batch, rows, 1)], dim=2)
-            by_column = torch.cat([scores.transpose(1, 2), self.dustbin.expand(batch, columns, 1)], dim=2)
+            by_row = torch.cat([scores, dustbin.expand(batch, rows, 1)], dim=2)
+            by_column = torch.cat([scores.transpose(1, 2), dustbin.expand(batch, columns, 1)], dim=2)
             return by_row.log_softmax(dim=-1), by_column.log_softmax(dim=-1)
 
 
@@ -40,19 +42,26 @@ def joint_log_probability(by_row: Tensor, by_column: Tensor) -> Tensor:
     return by_row[..., :-1] + by_column[..., :-1].transpose(1, 2)
 
 
-def true_columns(source: Tensor, target: Tensor, T_target_source: Tensor) -> tuple[Tensor, Tensor]:
-    """For each source point (B, N) the target point within MATCH_RADIUS that is nearest, else M; and the other way."""
+def true_columns(
+    source: Tensor, target: Tensor, T_target_source: Tensor, spacing: Tensor
+) -> tuple[Tensor, Tensor]:
+    """For each source point (B, N) the nearest target point if within MATCH_RADIUS, else M; and the other way.
+
+    spacing (B,): of the points, in their unit.
+    """
     moved = source @ T_target_source[:, :3, :3].transpose(1, 2) + T_target_source[:, None, :3, 3]
     distance = torch.cdist(moved, target, compute_mode="donot_use_mm_for_euclid_dist")
 
     def nearest(values: Tensor) -> Tensor:
         smallest, index = values.min(dim=2)
-        return index.where(smallest <= MATCH_RADIUS, values.shape[2])
+        return index.where(smallest <= MATCH_RADIUS * spacing.view(-1, 1), values.shape[2])
 
     return nearest(distance), nearest(distance.transpose(1, 2))
 
 
-def dual_softmax_loss(by_row: Tensor, by_column: Tensor, rows: Tensor, columns: Tensor, dustbin_weight: float) -> Tensor:
+def dual_softmax_loss(
+    by_row: Tensor, by_column: Tensor, rows: Tensor, columns: Tensor, dustbin_weight: float
+) -> Tensor:
     """Cross entropy of all points both ways; a point without a match counts `dustbin_weight`.
 
     rows (B, N), columns (B, M): `true_columns`.

@@ -11,8 +11,8 @@ from .patch_encoder import PatchEncoder
 from .surface_cloud import SurfaceCloud
 
 PATCH_FEATURES = 64
-PAIR_REACH = 3.0
-"""Distances in point pair features are divided by so many point spacings."""
+MIDDLE_DISTANCE = 1.7
+"""Mean length of an edge, in point spacings."""
 
 
 class InvariantDGCNN(nn.Module):
@@ -37,12 +37,13 @@ class InvariantDGCNN(nn.Module):
 
     def forward(self, cloud: SurfaceCloud) -> Tensor:
         """F (B, N, embedding)."""
-        neighbours = knn(cloud.points, self.num_neighbours)
+        points = cloud.scaled_points
+        neighbours = knn(points, self.num_neighbours)
         features, outputs = self.patch(cloud.patches), []
         for index, norm in enumerate(self.norms):
             values = self.neighbour[index](features)
             if index == 0:
-                edges = self.pair_feature(point_pair_features(cloud.points, cloud.normals, neighbours))
+                edges = self.pair_feature(point_pair_features(points, cloud.normals, neighbours))
                 best = stacked_max(_gather(values, neighbours) + edges)
             else:
                 best = neighbour_max(values, neighbours)
@@ -52,7 +53,9 @@ class InvariantDGCNN(nn.Module):
 
 
 def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
-    """(|d| / 3, n_i . d, n_j . d, n_i . n_j) of each edge, d from i to j and of length one in the products.
+    """(|d|, n_i . d, n_j . d, n_i . n_j) of each edge, d from i to j and of length one in the products.
+
+    Each is brought to about zero mean and unit variance: surfaces are mostly flat.
 
     points, normals (B, N, 3), neighbours (B, N, k) -> (k, B, N, 4).
     """
@@ -63,10 +66,10 @@ def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> 
         first, second = normals, _gather(normals, neighbours)
         return torch.stack(
             [
-                distance / PAIR_REACH,
-                (first * line).sum(dim=-1),
-                (second * line).sum(dim=-1),
-                (first * second).sum(dim=-1),
+                distance - MIDDLE_DISTANCE,
+                2.0 * (first * line).sum(dim=-1),
+                2.0 * (second * line).sum(dim=-1),
+                2.0 * (first * second).sum(dim=-1) - 1.6,
             ],
             dim=-1,
         )

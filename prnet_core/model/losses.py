@@ -98,7 +98,7 @@ def _sum_over_passes(
             terms["global_feature"] = terms["global_feature"] + global_feature
         if config.matching_weight and (matches is not None or step.dual_log_probabilities):
             if step.dual_log_probabilities:
-                labels = true_columns(step.source, output.target, T_left)
+                labels = true_columns(step.source, output.target, T_left, output.spacing)
                 matching = dual_softmax_loss(*step.dual_log_probabilities, *labels, config.dustbin_weight)
             else:
                 matching = matching_loss(step, matches)

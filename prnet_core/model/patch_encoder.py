@@ -7,10 +7,12 @@ from .neighbours import stacked_max
 from .surface_cloud import PATCH_CHANNELS
 
 HIDDEN = 32
+MIDDLE, SCALE = (0.6, 0.0, 0.0, 0.0, 0.8), (3.0, 6.0, 3.0, 3.0, 2.0)
+"""Bring each channel to about zero mean and unit variance: surfaces are mostly flat."""
 
 
 class PatchEncoder(nn.Module):
-    """A shared MLP over the neighbours of a patch, their maximum and mean, and a linear layer (as PPFNet's local part)."""
+    """A shared MLP over the neighbours of a patch, their maximum and mean, and a linear layer."""
 
     def __init__(self, out_channels: int) -> None:
         super().__init__()
@@ -19,9 +21,11 @@ class PatchEncoder(nn.Module):
         )
         self.pooled = nn.Linear(2 * out_channels, out_channels)
         self.norm = nn.LayerNorm(out_channels)
+        self.register_buffer("middle", torch.tensor(MIDDLE), persistent=False)
+        self.register_buffer("scale", torch.tensor(SCALE), persistent=False)
 
     def forward(self, patches: Tensor) -> Tensor:
         """(B, N, K, 5) -> (B, N, out_channels)."""
-        features = self.mlp(patches.movedim(2, 0).contiguous())
+        features = self.mlp(((patches - self.middle) * self.scale).movedim(2, 0).contiguous())
         pooled = torch.cat([stacked_max(features), features.mean(dim=0)], dim=-1)
         return self.norm(self.pooled(pooled))

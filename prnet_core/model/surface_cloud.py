@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -13,15 +13,17 @@ PATCH_CHANNELS = 5
 
 @dataclass(frozen=True)
 class SurfaceCloud:
-    """B clouds of N points. Lengths are in spacings of the network's points, one spacing for a pair.
+    """B clouds of N points.
 
-    points (B, N, 3); normals (B, N, 3) unit length, oriented alike in both clouds of a pair;
-    patches (B, N, K, 5), unchanged when the cloud is rotated or moved.
+    points (B, N, 3) in any unit; normals (B, N, 3) unit length, oriented alike in both clouds of a pair;
+    patches (B, N, K, 5), unchanged when the cloud is rotated or moved; spacing (B,) of the points, in their unit, the
+    same for both clouds of a pair.
     """
 
     points: Tensor
     normals: Tensor
     patches: Tensor
+    spacing: Tensor
 
     def __post_init__(self) -> None:
         batch, count = self.points.shape[:2]
@@ -29,6 +31,8 @@ class SurfaceCloud:
             raise ValueError(f"points must be (B, N, 3) with N >= 1, got {tuple(self.points.shape)}")
         if self.normals.shape != self.points.shape:
             raise ValueError(f"normals are {tuple(self.normals.shape)}, points {tuple(self.points.shape)}")
+        if self.spacing.shape != (batch,):
+            raise ValueError(f"spacing must be ({batch},), got {tuple(self.spacing.shape)}")
         patch = self.patches.shape
         if len(patch) != 4 or patch[:2] != (batch, count) or patch[-1] != PATCH_CHANNELS:
             raise ValueError(f"patches must be ({batch}, {count}, K, {PATCH_CHANNELS}), got {tuple(patch)}")
@@ -37,7 +41,7 @@ class SurfaceCloud:
         return self.points.shape[0]
 
     def __getitem__(self, rows: slice) -> SurfaceCloud:
-        return SurfaceCloud(self.points[rows], self.normals[rows], self.patches[rows])
+        return SurfaceCloud(*(value[rows] for value in vars(self).values()))
 
     def to(self, *args, **kwargs) -> SurfaceCloud:
         """All tensors moved or converted, as `Tensor.to`."""
@@ -47,11 +51,7 @@ class SurfaceCloud:
         """All tensors in float32."""
         return self.to(torch.float32)
 
-    def with_points(self, points: Tensor) -> SurfaceCloud:
-        """The same surface with other coordinates; features only read distances and the normals' angles."""
-        return replace(self, points=points)
-
-    @staticmethod
-    def cat(clouds: list[SurfaceCloud]) -> SurfaceCloud:
-        """One batch of several of equal sizes."""
-        return SurfaceCloud(*(torch.cat(values) for values in zip(*(vars(c).values() for c in clouds), strict=True)))
+    @property
+    def scaled_points(self) -> Tensor:
+        """The points (B, N, 3) in spacings."""
+        return self.points / self.spacing.view(-1, 1, 1)

@@ -11,14 +11,13 @@ from .surface_cloud import SurfaceCloud
 NORMAL_NEIGHBOURS = 15
 
 
-def surface_clouds(source: Tensor, target: Tensor) -> tuple[SurfaceCloud, SurfaceCloud, Tensor]:
-    """source (B, N, 3), target (B, M, 3) -> both with normals and patches, and the spacing (B,) of each pair.
+def surface_clouds(source: Tensor, target: Tensor) -> tuple[SurfaceCloud, SurfaceCloud]:
+    """source (B, N, 3), target (B, M, 3) -> the same points in float32 with normals, patches and spacing.
 
-    Computed on the CPU, one cloud at a time; the result is on the points' device. Points in the result are relative
-    to the same origin as before, divided by the spacing.
+    Computed on the CPU, one cloud at a time; the result is on the points' device.
     """
     pairs, scales = [], []
-    for clouds in zip(source.cpu().numpy(), target.cpu().numpy(), strict=True):
+    for clouds in zip(source.detach().cpu().numpy(), target.detach().cpu().numpy(), strict=True):
         clouds = [np.ascontiguousarray(cloud, dtype=np.float64) for cloud in clouds]
         spacing = max(point_spacing(cloud) for cloud in clouds)
         pairs.append([surface_inputs(c, DenseCloud(c, estimate_normals(c), spacing), spacing) for c in clouds])
@@ -27,8 +26,8 @@ def surface_clouds(source: Tensor, target: Tensor) -> tuple[SurfaceCloud, Surfac
     result = []
     for points, inputs in zip((source, target), zip(*pairs, strict=True), strict=True):
         cloud = batch_of(inputs).to(source.device)
-        result.append(cloud.with_points((points / spacing.view(-1, 1, 1)).float()))
-    return *result, spacing
+        result.append(SurfaceCloud(points.float(), cloud.normals, cloud.patches, spacing))
+    return tuple(result)
 
 
 def pair_batch(pairs: list[SurfacePair]) -> tuple[SurfaceCloud, SurfaceCloud]:
@@ -37,9 +36,9 @@ def pair_batch(pairs: list[SurfacePair]) -> tuple[SurfaceCloud, SurfaceCloud]:
 
 
 def batch_of(inputs: list[SurfaceInputs]) -> SurfaceCloud:
-    """One batch, on the CPU, of clouds of equal size."""
+    """One batch, on the CPU, of clouds of equal size; their spacing is one."""
     columns = zip(*((i.points, i.normals, i.patches) for i in inputs), strict=True)
-    return SurfaceCloud(*(torch.from_numpy(np.stack(column)) for column in columns))
+    return SurfaceCloud(*(torch.from_numpy(np.stack(column)) for column in columns), torch.ones(len(inputs)))
 
 
 def estimate_normals(points: np.ndarray) -> np.ndarray:

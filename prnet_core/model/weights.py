@@ -1,7 +1,6 @@
 """Weights on disk: safetensors, with the configuration and a model card in the metadata; no pickle."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +9,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from ..io.safe_write import replacing
 from .config import PRNetConfig
 from .prnet import PRNet
 
 FORMAT = "prnet/1"
-PACKAGED = Path(__file__).resolve().parent.parent / "weights" / "prnet_small.safetensors"
+WEIGHTS = Path(__file__).resolve().parent.parent / "weights"
+PACKAGED_BY_NAME = {"small": WEIGHTS / "prnet_small.safetensors", "invariant": WEIGHTS / "prnet_invariant.safetensors"}
+PACKAGED = PACKAGED_BY_NAME["small"]
+"""The default."""
 
 
 class WeightsError(ValueError):
@@ -25,7 +28,10 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     """"auto": CUDA where there is one, else the CPU. Raises ValueError when the device asked for is absent."""
     if str(device) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"unknown device {str(device)!r}: auto, cpu or cuda") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device {str(device)!r} was asked for, but torch {torch.__version__} finds no CUDA device")
     return chosen
@@ -43,28 +49,31 @@ def save_network(network: nn.Module, path: str | Path, card: dict, format: str =
         "card": json.dumps(card, indent=1, sort_keys=True),
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    temporary = path.with_name(path.name + ".part")
     try:
-        save_file(tensors, temporary, metadata)
-        os.replace(temporary, path)
+        with replacing(path) as temporary:
+            save_file(tensors, temporary, metadata)
     except SafetensorError as error:  # a full disk, among others
         raise OSError(f"{path} cannot be written: {error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_card(path: str | Path | None = None) -> dict:
-    """The model card of a weights file (the packaged one by default)."""
-    return json.loads(_read(Path(path or PACKAGED), None)[1]["card"])
+    """The model card of a weights file; `path` as for `load_network`."""
+    return json.loads(_read(_weights_path(path), None)[1]["card"])
 
 
 def load_network(path: str | Path | None = None, device: str | torch.device = "auto") -> PRNet:
-    """The PRNet of a weights file, in evaluation mode; None gives the packaged small preset.
+    """The PRNet of a weights file, in evaluation mode.
+
+    path: a file, the name of packaged weights ("small", "invariant"), or None for the packaged default.
 
     Raises FileNotFoundError, or WeightsError which names what does not fit: not safetensors, another
     program's file, missing, unexpected or differently shaped tensors, values that are not finite.
     """
-    return load_weights(Path(path or PACKAGED), device, FORMAT, lambda values: PRNet(PRNetConfig.from_dict(values)))
+    return load_weights(_weights_path(path), device, FORMAT, lambda values: PRNet(PRNetConfig.from_dict(values)))
+
+
+def _weights_path(path: str | Path | None) -> Path:
+    return PACKAGED if path is None else PACKAGED_BY_NAME.get(str(path), Path(path))
 
 
 def load_weights(

@@ -1,32 +1,39 @@
 """Numbers of the odometry in one frozen object."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True)
 class OdometryConfig:
     """How scans are chained to a trajectory.
 
-    target: what a scan is registered to: the 'previous' scan, the last 'keyframe', or the 'map' of the last key
-        frames.
+    A scan is registered to a local map: the last `map_keyframes` keyframes, joined and voxel filtered. Distances
+    are in parts of the scan's median range, so that one set of numbers serves a table, a room and a street.
     """
 
-    target: Literal["previous", "keyframe", "map"] = "keyframe"
-    map_keyframes: int = 10  # key frames in the map
-    keyframe_overlap: float = 0.8  # a new key frame when less of the scan than this lies on the target,
-    keyframe_confidence: float = 0.97  # or is trusted less than this, as noisy far views are,
-    keyframe_distance: float = 0.25  # or when moved this far, in parts of the scan's median range,
-    keyframe_angle: float = 0.35  # or turned this far, radians
-    map_points: int = 20_000  # points kept of a key frame
+    map_keyframes: int = 20  # keyframes in the local map
+    keyframe_distance: float = 0.1  # a new keyframe after this translation, in parts of the scan's median range,
+    keyframe_angle: float = 0.2  # or after this rotation, radians,
+    keyframe_overlap: float = 0.8  # or when less of the scan than this overlaps the local map
+    keyframe_points: int = 20_000  # points kept of a keyframe
+    remembered_keyframes: int = 100  # keyframes kept for relocation, those at crowded places dropped first
 
     deskew: bool = True  # undo the motion within a scan when its points have times
-    max_prediction: float = 3.0  # seconds that the last velocity is trusted; after that: standing still
+    max_prediction: float = 3.0  # seconds for which the last velocity predicts; after that: standing still
+    max_scan_time: float | None = None  # seconds for one scan; None: what the stamps allow
     doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
-    reset_jump: float = 1.0  # seconds back in time that are a reset; less is a late scan, ignored
-    remembered_keyframes: int = 40  # key frames kept for finding oneself again
-    relocation_attempts: int = 3  # of them tried with each scan while lost
+    reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it
+    target: str = "map"  # deprecated: there is one target, the local map
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.target not in ("previous", "keyframe", "map"):
             raise ValueError(f"target must be 'previous', 'keyframe' or 'map', not {self.target!r}")
+        if self.target != "map":
+            warnings.warn(
+                "OdometryConfig.target has no effect any more: scans are registered to a local map",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        if self.max_scan_time is not None and not self.max_scan_time > 0.0:
+            raise ValueError(f"max_scan_time must be positive seconds, not {self.max_scan_time}")

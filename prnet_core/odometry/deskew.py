@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from prnet_core.geometry import se3
+
 
 def deskew(points: np.ndarray, times: np.ndarray, twist: np.ndarray) -> np.ndarray:
-    """Points (N, 3) as seen from the sensor's place at time 0, for times (N,) in seconds and a constant twist.
+    """Points (N, 3) as seen from the sensor's pose at time 0, for times (N,) in seconds and a constant twist.
 
     twist: (6,) = (v, omega), m/s and rad/s, in the sensor's frame. A point measured at time t lies in the frame of
     the sensor at time 0 at exp(t * twist) p, with exp of SE(3) in closed form. Raises ValueError when the lengths
@@ -16,15 +18,11 @@ def deskew(points: np.ndarray, times: np.ndarray, twist: np.ndarray) -> np.ndarr
     rate = float(np.linalg.norm(omega))
     if rate < 1e-9:
         return points + times[:, None] * velocity
-    axis = omega / rate
+    cross = se3.skew(omega)
     angle = rate * times
-    sine, versine = np.sin(angle)[:, None], (1.0 - np.cos(angle))[:, None]
-    cross = np.cross(axis, points)
-    rotated = points + sine * cross + versine * np.cross(axis, cross)
-    axis_cross_v = np.cross(axis, velocity)
-    moved = (
-        angle[:, None] * velocity
-        + versine * axis_cross_v
-        + (angle[:, None] - sine) * np.cross(axis, axis_cross_v)
-    ) / rate
-    return rotated + moved
+    sine, cosine = np.sin(angle), np.cos(angle)
+    first, second, third = sine / rate, (1.0 - cosine) / rate**2, (angle - sine) / rate**3
+    moved = points + first[:, None] * (points @ cross.T)
+    moved += second[:, None] * (points @ (cross @ cross).T + cross @ velocity)
+    moved += np.outer(times, velocity) + np.outer(third, cross @ cross @ velocity)
+    return moved

@@ -1,71 +1,81 @@
-"""Key frames, and the target that a scan is registered to made from the last of them."""
+"""Keyframes: scans kept with their poses, for the local map and for relocation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from prnet_core.geometry import se3
-from prnet_core.registration import Registration
-from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 
-@dataclass(frozen=True)
-class KeyFrame:
-    """A scan kept: points (N, 3) in its sensor's frame, its pose (4, 4), and the pose's covariance (6, 6)."""
+@dataclass(eq=False)
+class Keyframe:
+    """A scan kept: points (N, 3) deskewed, in its sensor's frame, its pose (4, 4) in the map, and the pose's covariance.
+
+    A keyframe prepared for a registration is kept for the next one.
+    """
 
     points: np.ndarray
-    T_odom_sensor: np.ndarray
+    T_map_sensor: np.ndarray
     covariance: np.ndarray
+    _prepared: PreparedCloud | None = field(default=None, repr=False)
+
+    def prepared(self, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
+        """The keyframe as a target, with its sensor's position."""
+        if self._prepared is None or self._prepared.voxel_size != voxel_size:
+            self._prepared = prepare_cloud(self.points, voxel_size, config, np.zeros((1, 3)))
+        return self._prepared
 
 
-class KeyFrames:
-    """The key frames of a trajectory, newest last, and the target: the newest joined, in the newest one's frame."""
+class Keyframes:
+    """The keyframes of a trajectory in order of time. Memory is bounded by `max_frames` times `max_points`.
 
-    def __init__(self, num_joined: int, num_remembered: int, max_points: int):
-        self._num_joined = num_joined
-        self._num_remembered = max(num_joined, num_remembered)
+    When there are too many, one of the two nearest to each other goes: places remain covered.
+    """
+
+    def __init__(self, max_frames: int, max_points: int, num_protected: int):
+        self._max_frames = max(max_frames, num_protected)
         self._max_points = max_points
-        self._frames: list[KeyFrame] = []
-        self._target: PreparedCloud | None = None
+        self._num_protected = num_protected
+        self._frames: list[Keyframe] = []
 
     def __len__(self) -> int:
         return len(self._frames)
 
-    @property
-    def newest(self) -> KeyFrame:
-        """The key frame in whose frame the target is."""
-        return self._frames[-1]
+    def __getitem__(self, index: int) -> Keyframe:
+        return self._frames[index]
 
-    def add(self, points: np.ndarray, T_odom_sensor: np.ndarray, covariance: np.ndarray) -> None:
-        """Add a scan (N, 3) as the newest key frame; of more than `max_points` that many drawn at random are kept.
+    def limited(self, points: np.ndarray) -> np.ndarray:
+        """At most `max_points` points, drawn at random: every n-th would be the same few lasers of a spinning sensor."""
+        if len(points) <= self._max_points:
+            return points
+        return points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
 
-        Every n-th would be the same few lasers of a spinning sensor.
-        """
-        if len(points) > self._max_points:
-            points = points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
-        self._frames.append(KeyFrame(points, T_odom_sensor, covariance))
-        del self._frames[: -self._num_remembered]
-        self._target = None
+    def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray) -> Keyframe:
+        """Keep a scan (N, 3), `limited`."""
+        frame = Keyframe(self.limited(points), T_map_sensor, covariance)
+        self._frames.append(frame)
+        if len(self._frames) > self._max_frames:
+            self._drop_one()
+        return frame
 
-    def target(self, registration: Registration, voxel_size: float) -> PreparedCloud:
-        """The joined key frames, prepared; built when first asked for after a change."""
-        if self._target is None:
-            T_newest_odom = se3.invert(self.newest.T_odom_sensor)
-            joined = [
-                se3.apply(T_newest_odom @ frame.T_odom_sensor, frame.points)
-                for frame in self._frames[-self._num_joined :]
-            ]
-            self._target = registration.prepare(np.vstack(joined), voxel_size)
-        return self._target
+    def nearest_first(self, position: np.ndarray) -> list[Keyframe]:
+        """All keyframes, those nearest to a position (3,) of the map first."""
+        return sorted(
+            self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position))
+        )
 
-    def older(self, near: np.ndarray) -> list[KeyFrame]:
-        """Remembered key frames that are not in the target, those nearest to a position (3,) first."""
-        older = self._frames[: -self._num_joined]
-        return sorted(older, key=lambda frame: float(np.linalg.norm(frame.T_odom_sensor[:3, 3] - near)))
+    def _drop_one(self) -> None:
+        """The older one of the two nearest keyframes that are not protected as the newest are."""
+        positions = np.array(
+            [frame.T_map_sensor[:3, 3] for frame in self._frames[: -self._num_protected or None]]
+        )
+        if len(positions) < 2:
+            del self._frames[0]
+            return
+        distances = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+        np.fill_diagonal(distances, np.inf)
+        del self._frames[int(min(divmod(int(distances.argmin()), len(distances))))]
 
-    def restart_from(self, frame: KeyFrame) -> None:
-        """Forget all other key frames: the place was found again at this one."""
-        self._frames = [frame]
-        self._target = None

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.io.safe_write import replacing
 from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.metrics import match_stamps
 
@@ -33,4 +34,5 @@ def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path
     above.set_adjustable("datalim")
     height.set(xlabel="time [s]", ylabel="z [m]", title="height")
     above.legend()
-    figure.savefig(path, dpi=120)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=120)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from dataclasses import replace
 
 import numpy as np
@@ -9,22 +10,29 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
-from prnet_core.odometry.deskew import deskew
-from prnet_core.odometry.keyframes import KeyFrame, KeyFrames
+from prnet_core.odometry.keyframes import Keyframe, Keyframes
+from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.prediction import Prediction
+from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
+from prnet_core.odometry.sweep import Sweep, make_sweep
+from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
-from prnet_core.registration.preprocess import PreparedCloud, clean_points, usable_points
+from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 FIRST_VARIANCE = 1e-9
-SCANS_FOR_A_NEW_START = 5
+SCANS_FOR_ANOTHER_FIRST = 5
+MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
+RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
+DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
 class ScanOdometry:
-    """Chains registrations: deskew, predict, register to the target, judge, update the target.
+    """Registers each scan to a local map: predict, deskew, register, refine the sweep's motion, update the map.
 
-    A scan with point times is taken for one at the median of its times, and its pose brought to its stamp at the end.
-    Deskewed to the stamp instead, an error of the velocity would move the whole scan, and come back as an error of the
-    next velocity; where stamps are those of the sweep's start it never dies out.
+    A scan with point times is registered at the median of its times, and its pose brought to its stamp with the sweep's
+    own velocity. Keyframes and local map are in the map's frame, the published pose is in odom: see `OdometryUpdate`.
     """
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
@@ -34,166 +42,228 @@ class ScanOdometry:
 
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
-        self._keyframes = self._no_keyframes()
-        self._voxel_size = 0.0
-        self._stamp: float | None = None
+        self._stamps = StampFilter(self.config.reset_jump)
+        self._restart()
+
+    def _restart(self) -> None:
+        config = self.config
+        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
+        self._map = LocalMap(self.registration.config, config.map_keyframes)
+        self._scale = SceneScale(self.registration)
+        self._prediction = Prediction(config.max_prediction)
+        self._first_sweep: Sweep | None = None
         self._pose_time = 0.0
         self._elapsed: float | None = None
         self._has_followed = False
         self._lost_scans = 0
         self._usual_overlap = 0.0
-        self._pose = np.eye(4)
+        self._pose = np.eye(4)  # T_map_sensor of the last scan that was used, at the middle of its sweep
+        self._T_map_odom = np.eye(4)
         self._twist = np.zeros(6)
         self._covariance = np.eye(6) * FIRST_VARIANCE
 
-    def _no_keyframes(self) -> KeyFrames:
-        joined = self.config.map_keyframes if self.config.target == "map" else 1
-        return KeyFrames(joined, self.config.remembered_keyframes, self.config.map_points)
-
     def register_scan(
-        self, points: np.ndarray, stamp: float, point_times: np.ndarray | None = None
+        self,
+        points: np.ndarray,
+        stamp: float,
+        point_times: np.ndarray | None = None,
+        predicted_motion: np.ndarray | None = None,
     ) -> OdometryUpdate:
         """Add a scan: points (N, 3) in metres in the sensor's frame, stamp in seconds.
 
-        point_times: (N,) seconds relative to the stamp, or None. The pose is that at the stamp. Raises ValueError
-        when the stamp is not finite or the times are not one a point.
+        point_times: (N,) seconds relative to the stamp, or None. predicted_motion: (4, 4), T_last_now of the sensor since
+        the last call by another source (wheels, IMU), or None; it is not used where it disagrees with the scans. The
+        pose is that at the stamp. Raises ValueError when the stamp is not finite or the times are not one a point.
         """
-        if not np.isfinite(stamp):
-            raise ValueError(f"a stamp must be finite, not {stamp}")
-        status, reason = "first", "first scan"
-        if self._stamp is not None and stamp <= self._stamp:
-            back = self._stamp - stamp
-            if back < self.config.reset_jump:
-                how_far = f"{back:.6f} s behind" if back else "the same as"
-                answer = self._answer("ignored", f"the stamp is {how_far} the last one")
-                return replace(answer, stamp=stamp)
-            self.reset()
-            status, reason = "reset", f"time went back by {back:.3f} s"
-        points, middle = self._clean(points, point_times, stamp)
-        self._stamp = stamp
-        if len(self._keyframes) == 0:
-            return self._start(points, stamp + middle, status, reason)
-        update = self._add(points, stamp + middle)
-        if self._is_first_scan_useless(points):
-            self._keyframes = self._no_keyframes()
+        began = clock.perf_counter()
+        verdict, reason = self._stamps.check(stamp)
+        self._stamp, self._sweep = stamp, None
+        if verdict == IGNORED:
+            return self._answer("ignored", reason)
+        if verdict == RESET:
+            self._restart()
+        interval = self._stamps.usual_interval
+        sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
+        self._sweep = sweep
+        if len(self.keyframes) == 0:
+            return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
+        self._prediction.add_guess(predicted_motion)
+        allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
+        update = self._add(sweep, began + allowed)
+        if self._is_first_scan_unusable(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
-            return self._start(points, stamp + middle, status, reason)
-        return replace(update, T_odom_sensor=update.T_odom_sensor @ se3.exp(-middle * update.twist))
+            self._restart()
+            return self._start(sweep, "first", reason)
+        return update
 
-    def _clean(self, points: np.ndarray, times: np.ndarray | None, stamp: float) -> tuple[np.ndarray, float]:
-        """The usable points (M, 3) as seen at one time, and that time in seconds after the stamp."""
-        if times is None or not self.config.deskew:
-            return clean_points(points, self.registration.config), 0.0
-        points, times = np.asarray(points), np.asarray(times, dtype=np.float64)
-        if times.shape != (len(points),):
-            raise ValueError(f"{len(points)} points need times of that many, not {times.shape}")
-        usable = usable_points(points, self.registration.config) & np.isfinite(times)
-        points, times = points[usable, :3].astype(np.float64, copy=False), times[usable]
-        middle = float(np.median(times)) if len(times) else 0.0
-        twist = np.zeros(6) if self._lost_scans else self._twist_at(stamp + middle)
-        return deskew(points, times - middle, twist), middle
+    def _is_first_scan_unusable(self, sweep: Sweep) -> bool:
+        """Nothing was ever registered to it, as when the sensor was covered; this scan may do better."""
+        unusable = not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST
+        return unusable and len(sweep) >= self.registration.config.min_points
 
-    def _is_first_scan_useless(self, points: np.ndarray) -> bool:
-        """Nothing was ever registered to it, as when the sensor was covered; these points may do better."""
-        useless = not self._has_followed and self._lost_scans >= SCANS_FOR_A_NEW_START
-        return useless and len(points) >= self.registration.config.min_points
-
-    def _start(self, points: np.ndarray, time: float, status: str, reason: str) -> OdometryUpdate:
+    def _start(self, sweep: Sweep, status: str, reason: str) -> OdometryUpdate:
         needed = self.registration.config.min_points
-        self._voxel_size = self.registration.voxel_size_for(points)
-        if len(points) < needed or self._voxel_size == 0.0:
-            return self._answer("rejected", f"the first scan has {len(points)} usable points")
-        self._pose_time, self._lost_scans = time, 0
-        self._keyframes.add(points, self._pose, self._covariance)
+        if len(sweep) < needed or self._scale.update(sweep) == 0.0:
+            return self._answer("rejected", f"the first scan has {len(sweep)} usable points")
+        self._pose_time, self._first_sweep = self._stamp + sweep.middle, sweep
+        self._add_keyframe(sweep.points)
         return self._answer(status, reason)
 
-    def _add(self, points: np.ndarray, time: float) -> OdometryUpdate:
-        predicted = self._pose @ se3.exp(self._twist_at(time) * (time - self._pose_time))
-        source = self.registration.prepare(points, self._voxel_size)
-        result = self._register(source, self._keyframes.newest, predicted)
-        if not result.usable or self._is_doubtful(result):
-            return self._relocate(points, source, time, predicted, result)
-        return self._follow(points, time, self._keyframes.newest, result)
+    def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
+        time = self._stamp + sweep.middle
+        elapsed = time - self._pose_time
+        twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
+        points = sweep.at_middle(twist)
+        voxel_size = self._scale.update(sweep)
+        source = prepare_cloud(points, voxel_size, self.registration.config, np.zeros((1, 3)))
+        predicted = self._prediction.poses(self._pose, self._twist, elapsed)
+        for _, pose in predicted:
+            result = self._register_to_map(source, pose, "guess", deadline)
+            if result.usable or (result.status == "weak" and not self._is_doubtful(result)):
+                return self._follow(sweep, time, twist, result)
+            if clock.perf_counter() > deadline:
+                break
+        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
 
-    def _twist_at(self, time: float) -> np.ndarray:
-        """The last velocity (6,), for as long as it is trusted; then that of standing still."""
-        return self._twist if time - self._pose_time <= self.config.max_prediction else np.zeros(6)
-
-    def _register(self, source: PreparedCloud, frame: KeyFrame, predicted: np.ndarray) -> RegistrationResult:
-        target = self._keyframes.target(self.registration, self._voxel_size)
+    def _register_to_map(
+        self, source: PreparedCloud, guess: np.ndarray | None, hypotheses: str, deadline: float
+    ) -> RegistrationResult:
+        target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
+        left = deadline - clock.perf_counter()
         return self.registration.register_prepared(
-            source, target, se3.invert(frame.T_odom_sensor) @ predicted
+            source, target, guess, hypotheses=hypotheses, deadline=left
         )
 
     def _is_doubtful(self, result: RegistrationResult) -> bool:
-        """A weak result is no place to go on from when it is not where predicted, or suddenly much worse."""
-        worse = result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
-        return result.status == "weak" and (result.hypothesis != "guess" or worse)
+        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
+        return result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
 
     def _follow(
-        self, points: np.ndarray, time: float, frame: KeyFrame, result: RegistrationResult
+        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
     ) -> OdometryUpdate:
-        pose = frame.T_odom_sensor @ result.T_target_source
-        motion = se3.invert(self._pose) @ pose
-        self._covariance = compose_covariance(
-            frame.T_odom_sensor, frame.covariance, result.T_target_source, result.covariance
-        )
+        """The scan was found on the local map: refine it, and continue."""
+        pose, twist_of_sweep = self._refine(sweep, twist, result.T_target_source)
+        before = self._pose
+        motion = se3.invert(before) @ pose
         self._elapsed = time - self._pose_time
         if self._elapsed > 0.0:
-            self._twist = se3.log(motion) / self._elapsed
+            self._twist = se3.log(motion) / self._elapsed if twist_of_sweep is None else twist_of_sweep
         else:
             self._twist, self._elapsed = np.zeros(6), None
+        self._prediction.measured(motion, sweep.scale)
+        return self._continue_from(sweep, time, pose, self._map.newest, result, motion)
+
+    def _refine(
+        self, sweep: Sweep, twist: np.ndarray, T_map_sensor: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Pose at the sweep's middle and the sweep's own twist; None where it has no times."""
+        if sweep.times is None:
+            return T_map_sensor, None
+        target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
+        return refine_sweep(sweep.points, sweep.times, T_map_sensor, twist, target) or (T_map_sensor, None)
+
+    def _continue_from(
+        self,
+        sweep: Sweep,
+        time: float,
+        pose: np.ndarray,
+        frame: Keyframe,
+        result: RegistrationResult,
+        motion: np.ndarray,
+        is_relocated: bool = False,
+    ) -> OdometryUpdate:
+        T_frame_map = se3.invert(frame.T_map_sensor)
+        to_frame = se3.adjoint(T_frame_map)
+        covariance = to_frame @ result.covariance @ to_frame.T
+        self._covariance = compose_covariance(
+            frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
+        )
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
         if result.status == "accepted":
             self._usual_overlap += 0.2 * (result.overlap_source - self._usual_overlap)
-        if self._is_keyframe(points, result):
-            self._keyframes.add(points, pose, self._covariance)
-        return self._answer(result.status, result.reason, motion, result)
+        if False and self._first_sweep is not None and sweep.times is not None:
+            self.keyframes[0].points = self.keyframes.limited(self._first_sweep.at_middle(self._twist))
+            self._map.restart([self.keyframes[0]])
+        self._first_sweep = None
+        if self._is_keyframe(sweep, result):
+            self._add_keyframe(sweep.at_middle(self._twist))
+        update = self._answer(result.status, result.reason, motion, result, is_relocated=is_relocated)
+        return replace(update, T_odom_sensor=update.T_odom_sensor @ se3.exp(-sweep.middle * self._twist))
 
-    def _is_keyframe(self, points: np.ndarray, result: RegistrationResult) -> bool:
-        """By overlap and distance; never from a weak result, which would spoil the target."""
-        if self.config.target == "previous":
+    def _add_keyframe(self, points: np.ndarray) -> None:
+        self._map.add(self.keyframes.add(points, self._pose, self._covariance))
+
+    def _is_keyframe(self, sweep: Sweep, result: RegistrationResult) -> bool:
+        """By overlap and distance; from a weak result only where the scan would leave the map otherwise."""
+        if result.overlap_source < self.config.keyframe_overlap:
             return True
         if result.status != "accepted":
             return False
-        moved = np.linalg.norm(result.T_target_source[:3, 3])
-        reach = np.median(np.linalg.norm(points, axis=1))
+        motion = se3.invert(self._map.newest.T_map_sensor) @ self._pose
+        moved = float(np.linalg.norm(motion[:3, 3]))
         return (
-            result.overlap_source < self.config.keyframe_overlap
-            or result.confidence < self.config.keyframe_confidence
-            or moved > self.config.keyframe_distance * reach
-            or se3.rotation_angle(result.T_target_source[:3, :3]) > self.config.keyframe_angle
+            moved > self.config.keyframe_distance * sweep.scale
+            or se3.rotation_angle(motion[:3, :3]) > self.config.keyframe_angle
         )
+
+    def _search(
+        self,
+        sweep: Sweep,
+        source: PreparedCloud,
+        time: float,
+        twist: np.ndarray,
+        predicted: np.ndarray,
+        failure: RegistrationResult,
+        deadline: float,
+    ) -> OdometryUpdate:
+        """Lost: one search without a guess, on the local map or on a remembered keyframe; another one with each scan."""
+        frame = self._frame_to_try(predicted[:3, 3])
+        is_lost_short = time - self._pose_time <= self.config.max_prediction
+        if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
+            pass
+        elif frame is None:
+            result = self._register_to_map(source, None, "all", deadline)
+            if result.usable and is_lost_short:
+                return self._follow(sweep, time, twist, result)
+            if result.usable:
+                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
+        else:
+            target = frame.prepared(self.registration.config, source.voxel_size)
+            left = deadline - clock.perf_counter()
+            result = self.registration.register_prepared(source, target, deadline=left)
+            if result.usable:
+                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
+                pose = frame.T_map_sensor @ result.T_target_source
+                return self._relocate(sweep, time, predicted, frame, pose, result)
+        self._lost_scans += 1
+        reason = failure.reason
+        if clock.perf_counter() > deadline:
+            reason = f"not registered within its time: {reason}"
+        return self._answer("rejected", reason, registration=failure, pose=predicted)
+
+    def _frame_to_try(self, near: np.ndarray) -> Keyframe | None:
+        """None for the local map, at every third scan; else the next remembered keyframe, nearest first."""
+        attempt, is_map = divmod(self._lost_scans, 3)[0] * 2 + self._lost_scans % 3 - 1, self._lost_scans % 3 == 0
+        if is_map:
+            return None
+        frames = self.keyframes.nearest_first(near)
+        return frames[attempt % len(frames)]
 
     def _relocate(
         self,
-        points: np.ndarray,
-        source: PreparedCloud,
+        sweep: Sweep,
         time: float,
         predicted: np.ndarray,
-        failure: RegistrationResult,
+        frame: Keyframe,
+        pose: np.ndarray,
+        result: RegistrationResult,
     ) -> OdometryUpdate:
-        """Lost: try older key frames without a guess, others with each scan; when none fits, reject the scan."""
-        for frame in self._frames_to_try(predicted[:3, 3]) if len(source) else []:
-            target = self.registration.prepare(frame.points, self._voxel_size)
-            result = self.registration.register_prepared(source, target)
-            if result.status == "accepted":
-                self._keyframes.restart_from(frame)
-                self._pose_time = time  # no time for the jump from the last pose: it is no motion of the sensor
-                return self._follow(points, time, frame, result)
-        self._lost_scans += 1
-        reason = (
-            failure.reason
-            if failure.status == "rejected"
-            else f"doubtful after the scans before: {failure.reason}"
-        )
-        return self._answer("rejected", reason, registration=failure, pose=predicted)
-
-    def _frames_to_try(self, near: np.ndarray) -> list[KeyFrame]:
-        """The next older key frames in turn, those nearest to the predicted position (3,) first."""
-        older, count = self._keyframes.older(near), self.config.relocation_attempts
-        first = self._lost_scans * count % max(1, len(older))
-        return (older[first:] + older[:first])[:count]
+        """Found again after being lost: odom continues from the prediction, the map's correction takes the jump."""
+        motion = se3.invert(self._pose) @ predicted
+        self._T_map_odom = pose @ se3.invert(predicted) @ self._T_map_odom
+        self._twist, self._elapsed = np.zeros(6), None
+        self._prediction.measured(None, sweep.scale)
+        return self._continue_from(sweep, time, pose, frame, result, motion, is_relocated=True)
 
     def _answer(
         self,
@@ -202,15 +272,25 @@ class ScanOdometry:
         motion: np.ndarray | None = None,
         registration: RegistrationResult | None = None,
         pose: np.ndarray | None = None,
+        is_relocated: bool = False,
     ) -> OdometryUpdate:
+        T_odom_map = se3.invert(self._T_map_odom)
+        rotation = np.kron(np.eye(2), T_odom_map[:3, :3])
+        notes = (self._sweep.note,) if self._sweep is not None and self._sweep.note else ()
+        if not self._prediction.is_guess_trusted:
+            notes += ("the guess frame disagrees with the scans",)
         return OdometryUpdate(
             status=status,
             reason=reason,
             stamp=self._stamp,
-            T_odom_sensor=(self._pose if pose is None else pose).copy(),
+            T_odom_sensor=T_odom_map @ (self._pose if pose is None else pose),
             T_previous_sensor=np.eye(4) if motion is None else motion,
             twist=self._twist.copy(),
-            covariance=self._covariance.copy(),
+            covariance=rotation @ self._covariance @ rotation.T,
             elapsed=self._elapsed,
             registration=registration,
+            T_map_odom=self._T_map_odom.copy(),
+            is_relocated=is_relocated,
+            sweep=self._sweep,
+            notes=notes,
         )

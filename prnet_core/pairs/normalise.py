@@ -1,8 +1,8 @@
-"""Even out the density of a pair of clouds and bring it to the network's scale.
+"""Equalise the density of a pair of clouds and scale it for the network.
 
 The network sees a fixed number of points of about unit radius. Real scans have thousands of points,
 dense near the sensor, in metres. `downsample_pair` makes the density of both clouds even and equal, so that
-key points of the same surface look alike in both; `normalise_pair` centres and scales them.
+keypoints of the same surface look alike in both; `normalise_pair` centres and scales them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PairNormalisation:
     scale: float
 
     def to_metric(self, T_unit: np.ndarray) -> np.ndarray:
-        """T_target_source (4, 4) between the normalised clouds -> between the clouds as they came."""
+        """T_target_source (4, 4) between the normalised clouds -> between the original clouds."""
         T = np.eye(4)
         T[:3, :3] = T_unit[:3, :3]
         T[:3, 3] = self.target_centre + T_unit[:3, 3] / self.scale - T[:3, :3] @ self.source_centre

@@ -13,34 +13,34 @@ from .pair_batch import PairBatch
 
 @dataclass(frozen=True)
 class ObjectPairConfig:
-    """Shares are probabilities a pair; lengths in units of the unit sphere, angles in degrees.
+    """Shares are probabilities per pair. Lengths in units of the unit sphere, angles in degrees.
 
     The defaults are the paper's protocol at any size.
     """
 
     num_points: int = 1024
-    """Points sampled of the shape."""
+    """Number of points sampled from the shape."""
     keep_share: float = 0.75
-    """Share of them left by the crop; 0.75, 0.5 and 0.25 are the paper's missing ratios 25, 50, 75 %."""
+    """Fraction left by the crop; 0.75, 0.5 and 0.25 are the paper's missing ratios 25, 50, 75 %."""
     max_angle_deg: float = 45.0
     """Each Euler angle is uniform in [0, max_angle_deg]."""
     max_translation: float = 0.5
     drawn_misalignment: bool = False
-    """Shrink each pair's angles by a factor uniform in [0, 1]: one pass then learns what later passes see."""
+    """Scale each pair's angles by a factor uniform in [0, 1], so that one pass learns later passes too."""
     turn_shape: bool = False
-    """Turn each shape at random before the pair is made of it."""
+    """Rotate each shape at random before the pair is made."""
     stretch: tuple[float, float] = (1.0, 1.0)
     """Range of the factor along each axis."""
     max_noise: float = 0.0
-    """Standard deviation uniform in [0, max_noise], drawn apart for X and Y, clipped at five times as much."""
+    """Standard deviation uniform in [0, max_noise], independent for X and Y, clipped at five times this."""
     any_view: bool = False
     """Viewpoints of the crop uniform over all directions. The paper's are along (1, 1, 1) and (-1, -1, -1), near the
     axes of its rotations, which is why 95 % of the kept points are in both crops; with any view it is 89 %."""
     independent_views_share: float = 0.0
-    """Pairs whose second crop has a viewpoint of its own, uniform over all directions."""
+    """Pairs whose second crop has an independent viewpoint, uniform over all directions."""
     twice_sampled_share: float = 0.0
     match_radius: float = 0.06
-    """Twice sampled, the true match is the nearest point, if no farther than this."""
+    """In pairs sampled twice, the true match is the nearest point within this distance."""
 
 
 def object_pair_batch(
@@ -48,7 +48,7 @@ def object_pair_batch(
 ) -> PairBatch:
     """Draw `batch_size` pairs of shapes (n, P, 3), P >= num_points (twice that when some are twice sampled).
 
-    Both clouds come centred, each at its own mean, and scaled by one factor, as scans do
+    Each cloud is centred at its mean, and both are scaled by one factor, as for scans
     (`prnet_core.pairs.normalise`). Everything is drawn from the generator, on the shapes' device.
     """
     device = shapes.device

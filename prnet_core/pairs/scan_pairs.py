@@ -1,6 +1,6 @@
 """Training pairs that look like real partial scans: two views of one object or scene, pose and matches.
 
-The clouds are downsampled and normalised by the very functions that prepare real scans for the network
+The clouds are downsampled and normalised by the functions that prepare real scans for the network
 (`prnet_core.pairs.normalise`).
 """
 
@@ -23,27 +23,27 @@ from prnet_core.simulation.views import View
 
 @dataclass(frozen=True)
 class ScanPairConfig:
-    """Shares are probabilities; lengths of normalised clouds in units of the network, angles in degrees."""
+    """Shares are probabilities. Lengths of normalised clouds in units of the network, angles in degrees."""
 
     object_share: float = 0.5
     """Pairs of object views; the others are views of scenes."""
     sensor_frame_share: float = 0.4
-    """Pairs left in their sensors' own frames, so that rotation and overlap belong together as in reality."""
+    """Pairs expressed in their sensor frames, so that rotation and overlap are related as in reality."""
     near_share: float = 0.35
-    """Of the others, pairs turned by at most `near_deg` about any axis, as after a first pass."""
+    """Of the others, pairs rotated by at most `near_deg` about any axis, as after a first pass."""
     near_deg: float = 30.0
     wide_share: float = 0.25
-    """Turned by up to 180 degrees about the vertical, the rest by up to 90; tilted by up to `tilt_deg`."""
+    """Rotated by up to 180 degrees about the vertical, the rest by up to 90; tilted by up to `tilt_deg`."""
     tilt_deg: float = 45.0
     upright_share: float = 0.6
-    """Scenes whose frame has z up but for a tilt; the other scenes and all objects are turned at random."""
+    """Scenes with z up except for a tilt. The other scenes and all objects are rotated at random."""
     stretch: tuple[float, float] = (0.8, 1.25)
     mirror_share: float = 0.5
     max_noise: float = 0.005
     match_voxels: float = 0.75
-    """Largest distance of true matches, in voxels of the thinning."""
+    """Maximum distance of true matches, in voxels of the downsampling."""
     min_overlap: float = 0.25
-    """Smallest share of source points with a true match."""
+    """Minimum fraction of source points with a true match."""
 
 
 class ScanPair(NamedTuple):
@@ -57,7 +57,7 @@ class ScanPair(NamedTuple):
 
 @dataclass(frozen=True)
 class ScanPairSource:
-    """Where views come from; either may be absent, and the other then gives all pairs."""
+    """The sources of views. If one is absent, the other gives all pairs."""
 
     scenes: ScanViews | None = None
     objects: ObjectViews | None = None
@@ -105,7 +105,7 @@ def make_scan_pair(
     config: ScanPairConfig,
     rng: np.random.Generator,
 ) -> ScanPair:
-    """Stretch the world, mirror it at times, bring the views to the given frames, thin, normalise, match."""
+    """Stretch the world, mirror it at times, bring the views to the given frames, downsample, normalise, match."""
     mirror = -1.0 if rng.random() < config.mirror_share else 1.0
     stretch = rng.uniform(*config.stretch, 3) * (mirror, 1.0, 1.0)
     clouds = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ MIN_NORMAL_COSINE = np.cos(np.pi / 4)
 SURFACE_NOISE = 0.05  # voxels: what is left of a surface's thickness without noise
 AGREEING_DEVIATIONS = 2.5  # distance to a plane, in standard deviations of both surfaces
 AGREEING_TANGENT = 1.5  # voxels along the plane
+FEW_ACROSS = 0.006  # share of the sample below which the points across an axis show nothing
+FEW_AGREEING = 0.0005
 AGREEING_COSINE = 0.7  # of the angle between normals
 
 
@@ -55,12 +58,30 @@ class AlignmentQuality:
         return max((space.violation for space in self.free_space), default=None)
 
     @property
+    def seen_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
+        return min((space.seen_agreement for space in self.free_space), default=None)
+
+    @property
+    def across_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points across the least constrained axis that agree.
+
+        None without such points. A place that is slid along itself shows there: its few walls across do not meet.
+        """
+        shares = [
+            (space.across_agreeing + FEW_AGREEING) / (space.across + FEW_AGREEING)
+            for space in self.free_space
+            if space.across > FEW_ACROSS
+        ]
+        return min(shares, default=None)
+
+    @property
     def degeneracy(self) -> float:
         """Smallest eigenvalue of the information: 0 when one direction is not constrained."""
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
 
 
-def nearest(tree, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
     indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
     return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))
@@ -77,14 +98,8 @@ def measure_alignment(
         source.level.tree, se3.apply(inverse, target.sample.points), config.num_threads
     )
     chosen = source.sample.index
-    agreeing = (
-        _agreement(source, target, transform, index[chosen], distance[chosen]),
-        _agreement(target, source, inverse, back_index, back_distance),
-    )
-    free_space = (
-        measure_free_space(source, target, transform, distance[chosen]),
-        measure_free_space(target, source, inverse, back_distance),
-    )
+    agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
+    agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
     cosines = np.sum(own_normals * normals, axis=1)
@@ -92,12 +107,17 @@ def measure_alignment(
     inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
     plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
     centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
+    axis = least_constrained_axis(information)
+    free_space = (
+        measure_free_space(source, target, transform, distance[chosen], agrees, axis),
+        measure_free_space(target, source, inverse, back_distance, agrees_back, inverse[:3, :3] @ axis),
+    )
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
         overlap_source=float((distance < config.overlap_distance_voxels).mean()),
         overlap_target=float((back_distance < config.overlap_distance_voxels).mean()),
-        agreement=float(np.sqrt(agreeing[0] * agreeing[1])),
+        agreement=float(np.sqrt(agrees.mean() * agrees_back.mean())),
         free_space=tuple(space for space in free_space if space is not None),
         num_inliers=int(inliers.sum()),
         centroid=centroid,
@@ -106,21 +126,21 @@ def measure_alignment(
     )
 
 
-def _agreement(
+def _on_surface(
     cloud: PreparedCloud,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,
     index: np.ndarray,
     distance: np.ndarray,
-) -> float:
-    """Share of a cloud's sample that lies on the surface of its nearest point (index, distance) in the other cloud."""
+) -> np.ndarray:
+    """Which points of a cloud's sample lie on the surface of their nearest point (index, distance) in the other one."""
     sample, normals = cloud.sample, other.normals[index]
     moved = se3.apply(T_other_cloud, sample.points)
     plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
     cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
     limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
-    return float(((plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)).mean())
+    return (plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)
 
 
 def information_of(
@@ -138,6 +158,11 @@ def information_of(
     first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
     information = first.T @ second / len(points)
     return centroid, radius, 0.5 * (information + information.T)
+
+
+def least_constrained_axis(information: np.ndarray) -> np.ndarray:
+    """The direction of translation (3,) that an information matrix (6, 6) constrains least."""
+    return np.linalg.eigh(information[:3, :3])[1][:, 0]
 
 
 def count_close(

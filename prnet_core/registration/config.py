@@ -34,7 +34,8 @@ class RegistrationConfig:
         12  # a correct hypothesis needs two or three, an incorrect one would use any number
     )
     final_iterations: int = 30
-    refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine and the final stage
+    refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine stage,
+    finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
 
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     network_passes: int = 2
@@ -51,21 +52,28 @@ class RegistrationConfig:
     min_inliers: int = 50
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
-    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage
-    distinct_distance_voxels: float = (
-        4.0  # transforms that move the points further apart than this are different
+    refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
+    alternative_share: float = 0.75  # with this share of the best transform's points near the target
+    distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
+    rival_margin: float = (
+        0.1  # by which a transform must fit better than another one (0.1: 3 % more agreement),
     )
-    rival_agreement: float = 0.97  # of the best transform's agreement, from which another one is as good
+    guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
+    min_across_agreement: float = (
+        0.2  # of what is seen across the least constrained axis: less is slid along it
+    )
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
-    max_violation_certain: float = 0.008  # below it, or above
-    min_agreement_certain: float = 0.8  # this, a transform near the guess is not compared with alternatives
+    certain_agreement: float = 0.75  # an accepted transform ends the search above this agreement and
+    certain_violation: float = 0.01  # below this violation, or
+    seen_agreement: float = 0.6  # above this agreement, with hardly any violation, where
+    certain_seen_agreement: float = 0.9  # this share of what both sensors see agrees
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform

@@ -8,9 +8,9 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.result import ACCEPTED, AMBIGUOUS
+from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
-from prnet_core.registration.verify import describe, is_certain, verify
+from prnet_core.registration.verify import describe, fit, is_certain, verify
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,18 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
     if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
-    rivals = [other for other in search.alternatives(best) if verify(other.quality, config)[0] == ACCEPTED]
-    group = sorted([best, *rivals], key=lambda candidate: -candidate.quality.agreement)
-    near = [candidate for candidate in group if is_near(candidate, guess, config)]
-    ratio = 1.0 / config.outstanding_agreement if near else config.rival_agreement
-    alike = [other for other in group if other.quality.agreement > ratio * group[0].quality.agreement]
-    near = [candidate for candidate in alike if candidate in near]
+    if search.is_out_of_time():
+        return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
+    others = search.distinct(best, search.candidates) + search.alternatives(best)
+    rivals = [other for other in others if verify(other.quality, config)[0] == ACCEPTED]
+    group = sorted([best, *rivals], key=lambda candidate: -fit(candidate.quality))
+    leader = fit(group[0].quality)
+    near = [
+        candidate
+        for candidate in group
+        if is_near(candidate, guess, config) and fit(candidate.quality) > leader - config.guess_margin
+    ]
+    alike = [other for other in group if fit(other.quality) > leader - config.rival_margin]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

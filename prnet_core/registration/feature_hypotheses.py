@@ -1,11 +1,15 @@
 """Hypotheses from matched local features: no guess and no network needed, any rotation."""
 
+from __future__ import annotations
+
 import numpy as np
 import small_gicp
 
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.features import fpfh, mutual_matches, orient_outwards
-from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size
+from prnet_core.registration.preprocess import PreparedCloud
+
+VOXEL_STEP = 1.1  # features are computed with powers of it, so that a cloud's serve for several pairs
 
 
 def feature_transforms(
@@ -14,18 +18,28 @@ def feature_transforms(
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
     from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
 
-    voxel = max(choose_voxel_size(cloud.points, config.feature_points) for cloud in (source, target))
-    points, features = [], []
-    for prepared in (source, target):
-        cloud, _ = small_gicp.preprocess_points(
-            prepared.points,
+    voxel = max(cloud.feature_voxel for cloud in (source, target))
+    voxel = float(VOXEL_STEP ** np.ceil(np.log(voxel) / np.log(VOXEL_STEP)))
+    (points, features), (target_points, target_features) = (
+        features_of(cloud, voxel, config) for cloud in (source, target)
+    )
+    i, j = mutual_matches(features, target_features)
+    return consistent_transforms(points[i], target_points[j], 1.5 * voxel, config.feature_hypotheses)
+
+
+def features_of(
+    cloud: PreparedCloud, voxel: float, config: RegistrationConfig
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points (K, 3) of a cloud filtered with a voxel, and their FPFH (K, 33); kept in the cloud."""
+    if voxel not in cloud.features:
+        filtered, _ = small_gicp.preprocess_points(
+            cloud.points,
             downsampling_resolution=voxel,
             num_neighbors=config.num_neighbors,
             num_threads=config.num_threads,
         )
-        positions, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
-        normals = orient_outwards(positions, normals)
-        features.append(fpfh(positions, normals, config.feature_radius * voxel, config.feature_neighbors))
-        points.append(positions)
-    i, j = mutual_matches(*features)
-    return consistent_transforms(points[0][i], points[1][j], 1.5 * voxel, config.feature_hypotheses)
+        positions = filtered.points()[:, :3]
+        normals = orient_outwards(positions, filtered.normals()[:, :3])
+        radius = config.feature_radius * voxel
+        cloud.features[voxel] = positions, fpfh(positions, normals, radius, config.feature_neighbors)
+    return cloud.features[voxel]

@@ -27,7 +27,10 @@ MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = (
 )  # of the range along a ray: voxels, share, thicknesses
 SURFACE_DISTANCE = 2.0  # a point this near to the other cloud did not go through it
 NONE_THROUGH, NONE_VISIBLE = 0.002, 0.05  # shares added to both: a point or two decide nothing
+FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
 MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
+
+ACROSS = 0.5  # cosine between a normal and an axis that it constrains
 
 
 @dataclass(frozen=True)
@@ -36,41 +39,56 @@ class FreeSpace:
 
     through: points that a ray of the other cloud passed on its way to something behind them.
     visible: points that the other sensor saw or should have seen: inside its rays, and not behind what they hit.
+    agreeing: visible points that lie on a surface of the other cloud.
+    across, across_agreeing: the same of the visible points whose surface stands across the least constrained axis.
     """
 
     through: float
     visible: float
+    agreeing: float
+    across: float = 0.0
+    across_agreeing: float = 0.0
 
     @property
     def violation(self) -> float:
         """Share of the visible points that are passed through, pulled towards a few percent when few are visible."""
         return (self.through + NONE_THROUGH) / (self.visible + NONE_VISIBLE)
 
+    @property
+    def seen_agreement(self) -> float:
+        """Share of the visible points that lie on a surface of the other cloud."""
+        return (self.agreeing + FEW_AGREEING) / (self.visible + FEW_VISIBLE)
+
 
 def measure_free_space(
-    cloud: PreparedCloud, other: PreparedCloud, T_other_cloud: np.ndarray, surface_distance: np.ndarray
+    cloud: PreparedCloud,
+    other: PreparedCloud,
+    T_other_cloud: np.ndarray,
+    surface_distance: np.ndarray,
+    agrees: np.ndarray,
+    axis: np.ndarray,
 ) -> FreeSpace | None:
     """Test the sample of a cloud against another cloud's rays under a transform (4, 4) in voxel units.
 
-    surface_distance: (S,) of the sample's points to the other cloud under that transform. None when the other cloud has
-    no sensor origin.
+    surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
+    lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. None when the other
+    cloud has no sensor origin.
     """
     if not other.views:
         return None
     sample = cloud.sample
-    rotation = T_other_cloud[:3, :3]
     points = se3.apply(T_other_cloud, sample.points)
-    normals = sample.normals @ rotation.T
+    normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = np.zeros(len(points), bool), np.zeros(len(points), bool)
     for view in nearest_views(other.views, points.mean(axis=0)):
         seen, passed = _against(view, points, normals, sample.thickness)
         visible |= seen
         through |= passed
-    through &= surface_distance > SURFACE_DISTANCE
-    count = len(points)
-    return FreeSpace(
-        float((through & sample.is_solid).sum() / count), float((visible & sample.is_solid).sum() / count)
-    )
+    visible &= sample.is_solid
+    through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
+    across = visible & (np.abs(normals @ axis) > ACROSS)
+    masks = (through, visible, visible & agrees, across, across & agrees)
+    return FreeSpace(*(float(mask.mean()) for mask in masks))
 
 
 def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.io.safe_write import replacing
 from prnet_core.registration.result import RegistrationResult
 
 MAX_POINTS = 8000
@@ -30,7 +31,8 @@ def draw_before_and_after(
         plot.set_title(title)
         plot.set_aspect("equal")
     plot.legend(markerscale=8)
-    figure.savefig(path, dpi=120)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=120)
 
 
 def _share(points: np.ndarray) -> np.ndarray:

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration.alignment import AlignmentQuality, count_close, measure_alignment
-from prnet_core.registration.alternatives import alternative_transforms
+from prnet_core.registration.alignment import (
+    AlignmentQuality,
+    count_close,
+    least_constrained_axis,
+    measure_alignment,
+)
+from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
-from prnet_core.registration.verify import is_verified, may_stand_out, score
+from prnet_core.registration.verify import is_certain, may_stand_out, score
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -41,6 +46,15 @@ class Candidate:
         return score(self.quality)
 
 
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A transform (4, 4) of one stage of the refinement, and how many source points it brings near the target."""
+
+    name: str
+    transform: np.ndarray
+    close: int
+
+
 @dataclass
 class Search:
     """One pair in work. `timings` holds the seconds of each part, `candidates` all that was refined.
@@ -56,7 +70,6 @@ class Search:
     timings: dict[str, float] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     outstanding: Candidate | None = None  # that agrees much better than all others
-    ran_out_of_time: bool = False
 
     def best(
         self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all"
@@ -68,14 +81,13 @@ class Search:
         """
         best = None
         for make in self._stages(guess, identity, hypotheses):
-            if best is not None and time.perf_counter() >= self.deadline:
-                self.ran_out_of_time = True
+            if best is not None and self.is_out_of_time():
                 break
             for candidate in self.refine(make()):
                 self.candidates.append(candidate)
                 if best is None or candidate.score > best.score + self.config.better_score:
                     best = candidate
-            if best is not None and (is_verified(best.quality, self.config) or self._stands_out(best)):
+            if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
                 break
         return best
 
@@ -85,7 +97,7 @@ class Search:
             return False
         if self.outstanding is not best:
             limit = best.quality.agreement / self.config.outstanding_agreement
-            others = self._distinct(best, self.candidates) + self.alternatives(best)
+            others = self.distinct(best, self.candidates) + self.alternatives(best)
             if any(other.quality.agreement > limit for other in others):
                 return False
             self.outstanding = best
@@ -102,11 +114,21 @@ class Search:
         shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
         yield lambda: [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
         yield self._features
+        if self.source.views and self.target.views:
+            yield self._alternatives_of_the_best
         if self.network is not None:
             yield lambda: self._network(range(1), 1)
             yield lambda: self._network(
                 range(1, 1 + self.config.network_samples), self.config.network_rotations
             )
+
+    def _alternatives_of_the_best(self) -> Named:
+        """What a symmetric or repetitive place may have hidden from the hypotheses so far."""
+        if not self.candidates:
+            return []
+        best = max(self.candidates, key=lambda candidate: candidate.score)
+        with self._timed("alternatives"):
+            return [(item.name, item.transform) for item in self._alternative_hypotheses(best)]
 
     def _features(self) -> Named:
         with self._timed("features"):
@@ -126,72 +148,94 @@ class Search:
         return [("network", item) for item in transforms]
 
     def alternatives(self, best: Candidate) -> list[Candidate]:
-        """Refined rotations of a candidate that a symmetric place or object would hide, the best of them first."""
+        """Refined transforms that a symmetric or repetitive place or object would hide, the best of them first."""
         with self._timed("alternatives"):
-            transforms = alternative_transforms(self.source, self.target, best.transform)
-            named = [("alternative", transform) for transform in transforms]
-            refined = self._refine(named, self.config.refined_alternatives, until_verified=False)
-        return self._distinct(best, refined)
+            items = self._alternative_hypotheses(best)
+            refined = [self._finish(item) for item in self._fine(items)]
+        return self.distinct(best, sorted(refined, key=lambda candidate: -candidate.score))
 
-    def _distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
+    def _alternative_hypotheses(self, best: Candidate) -> list[Aligned]:
+        """Rotations of a candidate, and for scans of a place it and them moved along the least constrained axis."""
+        config, name = self.config, "alternative"
+        distance = config.overlap_distance_voxels
+        close = config.alternative_share * self._count_close(best.transform, distance)
+        rotated = alternative_transforms(self.source, self.target, best.transform)
+        coarse = [item for item in self._coarse([(name, item) for item in rotated]) if item.close >= close]
+        coarse = coarse[: config.refined_alternatives]
+        if best.quality.violation is not None:
+            axis = least_constrained_axis(best.quality.information)
+            bases = [best.transform, *(item.transform for item in coarse)]
+            slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
+            coarse += self._promising([(name, item) for item in slid], distance)[
+                : config.refined_alternatives
+            ]
+        return [item for item in coarse if self._differs(item.transform, best.transform)]
+
+    def is_out_of_time(self) -> bool:
+        """True when no further hypothesis may begin."""
+        return time.perf_counter() >= self.deadline
+
+    def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
         """Those that take the source elsewhere than the best one."""
+        return [other for other in others if self._differs(other.transform, best.transform)]
+
+    def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:
         extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
-        return [
-            other
-            for other in others
-            if se3.transform_distance(other.transform, best.transform, extent) > self.config.distinct_distance_voxels
-        ]
+        return se3.transform_distance(first, second, extent) > self.config.distinct_distance_voxels
 
     def refine(self, hypotheses: Named) -> list[Candidate]:
         """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.
 
         Ends at the first that is verified.
         """
+        config, candidates = self.config, []
         with self._timed("refine"):
-            return self._refine(hypotheses, self.config.refined_hypotheses, until_verified=True)
-
-    def _refine(self, hypotheses: Named, count: int, until_verified: bool) -> list[Candidate]:
-        config = self.config
-        coarse = [(name, self._align_coarse(hypothesis)) for name, hypothesis in hypotheses]
-        promising = self._promising(coarse, config.overlap_distance_voxels)[:count]
-        fine = [
-            (name, self._align_fine(transform, config.fine_distance_voxels, config.fine_iterations))
-            for name, transform in promising
-        ]
-        candidates = []
-        for name, transform in self._promising(fine, config.inlier_distance_voxels):
-            candidates.append(self._finish(name, transform))
-            if until_verified and is_verified(candidates[-1].quality, config):
-                break
+            fine = self._fine(self._coarse(hypotheses)[: config.refined_hypotheses])
+            for item in fine:
+                if item.close < config.finished_share * fine[0].close:
+                    break
+                candidates.append(self._finish(item))
+                if is_certain(candidates[-1].quality, config) or self.is_out_of_time():
+                    break
         return sorted(candidates, key=lambda candidate: -candidate.score)
 
-    def _finish(self, name: str, transform: np.ndarray) -> Candidate:
-        transform = self._align_fine(
-            transform, self.config.final_distance_voxels, self.config.final_iterations
-        )
-        return Candidate(name, transform, measure_alignment(self.source, self.target, transform, self.config))
-
-    def _promising(self, transforms: Named, distance: float) -> Named:
-        """Distinct transforms, those with the most source points within `distance` of the target first."""
-        if len(transforms) < 2:
-            return transforms
-        extent = float(np.abs(self.source.points).max())
-        order = sorted(
-            transforms,
-            key=lambda entry: -count_close(self.source, self.target, entry[1], distance, self.config),
-        )
-        chosen: Named = []
-        for name, transform in order:
-            if all(se3.transform_distance(transform, other, extent) > distance for _, other in chosen):
-                chosen.append((name, transform))
-        return chosen
-
-    def _align_coarse(self, transform: np.ndarray) -> np.ndarray:
+    def _coarse(self, hypotheses: Named) -> list[Aligned]:
         config = self.config
         levels = self.source.coarse_level, self.target.coarse_level
-        return align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+        limits = config.coarse_distance_voxels, config.coarse_iterations
+        aligned = [(name, align(*levels, hypothesis, *limits, config)) for name, hypothesis in hypotheses]
+        return self._promising(aligned, config.overlap_distance_voxels)
 
-    def _align_fine(self, transform: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
+    def _fine(self, coarse: list[Aligned]) -> list[Aligned]:
+        config = self.config
+        limits = config.fine_distance_voxels, config.fine_iterations
+        aligned = [(item.name, self._align(item.transform, *limits)) for item in coarse]
+        return self._promising(aligned, config.inlier_distance_voxels)
+
+    def _finish(self, item: Aligned) -> Candidate:
+        config = self.config
+        transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
+        quality = measure_alignment(self.source, self.target, transform, config)
+        return Candidate(item.name, transform, quality)
+
+    def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
+        """Distinct transforms, those with the most source points within `distance` of the target first."""
+        extent = float(np.abs(self.source.points).max())
+        aligned = [
+            Aligned(name, transform, self._count_close(transform, distance)) for name, transform in transforms
+        ]
+        chosen: list[Aligned] = []
+        for item in sorted(aligned, key=lambda item: -item.close):
+            if all(
+                se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen
+            ):
+                chosen.append(item)
+        return chosen
+
+    def _count_close(self, transform: np.ndarray, distance: float) -> int:
+        return count_close(self.source, self.target, transform, distance, self.config)
+
+    def _align(self, transform: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
         return align(self.source.level, self.target.level, transform, distance, max_iterations, self.config)
 
     @contextmanager

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
+
+FEW_AGREEING = 0.02  # added to an agreement before its logarithm
+SMALL_VIOLATION = 0.008
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -24,22 +28,15 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
     return status, found if status == ACCEPTED else f"the clouds agree little: {found}"
 
 
-def is_verified(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when no further hypothesis needs to be tried."""
-    if quality.num_inliers < config.min_inliers:
-        return False
-    if quality.violation is None:
-        return overlap_score(quality) >= config.strong_score
-    return _by_free_space(quality, config) == ACCEPTED
-
-
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when an accepted transform near the guess needs no comparison with alternatives."""
+    """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return True
-    return (
-        quality.violation < config.max_violation_certain or quality.agreement > config.min_agreement_certain
-    )
+        return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
+    if verify(quality, config)[0] != ACCEPTED:
+        return False
+    agrees = quality.agreement > config.certain_agreement and quality.violation < config.certain_violation
+    seen = quality.agreement > config.seen_agreement and quality.violation < SMALL_VIOLATION
+    return agrees or (seen and quality.seen_agreement > config.certain_seen_agreement)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
@@ -49,12 +46,15 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
         and quality.num_inliers >= config.min_inliers
         and quality.violation < config.max_violation_outstanding
         and quality.agreement > config.min_agreement_outstanding
+        and (quality.across_agreement or 1.0) > config.min_across_agreement
         and free_direction(quality, config) is None
     )
 
 
 def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    violation, agreement = quality.violation, quality.agreement
+    violation, agreement, across = quality.violation, quality.agreement, quality.across_agreement
+    if across is not None and across < config.min_across_agreement:
+        return REJECTED
     if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
@@ -73,21 +73,42 @@ def _by_overlap(quality: AlignmentQuality, config: RegistrationConfig) -> str:
     return WEAK if noisy or confidence >= config.min_confidence_weak else REJECTED
 
 
+def object_features(quality: AlignmentQuality) -> list[float]:
+    """What `overlap_score` weighs: 1, overlap of both clouds, residual in voxels."""
+    return [1.0, quality.overlap, min(quality.residual, 1.0)]
+
+
 def overlap_score(quality: AlignmentQuality) -> float:
-    """Log odds that a transform is correct, by a logistic fit: see docs/results/registration_verification.md."""
-    return 1.7 + 11.2 * quality.overlap - 34.4 * min(quality.residual, 1.0)
+    """Log odds that a transform is correct by overlap and residual: a logistic fit, see `calibration`."""
+    return float(np.dot(object_features(quality), OVERLAP_CONFIDENCE))
+
+
+def confidence_features(quality: AlignmentQuality) -> list[float]:
+    """What the confidence of scans weighs: 1, and the logarithms of violation, seen agreement and agreement."""
+    seen = min(quality.seen_agreement, 1.0)
+    return [1.0, np.log(quality.violation), np.log(seen), np.log(quality.agreement + FEW_AGREEING)]
 
 
 def score(quality: AlignmentQuality) -> float:
     """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
     if quality.violation is None:
         return overlap_score(quality)
-    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + 0.02))
+    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
+
+
+def fit(quality: AlignmentQuality) -> float:
+    """What transforms that are all accepted are compared by: violations that are small anyway count alike."""
+    agreement = 3.0 * float(np.log(quality.agreement + FEW_AGREEING))
+    if quality.violation is None:
+        return agreement
+    return agreement - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
 
 
 def confidence(quality: AlignmentQuality) -> float:
-    """Probability, 0 to 1, that a transform is correct."""
-    return logistic(overlap_score(quality))
+    """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
+    if quality.violation is None:
+        return logistic(overlap_score(quality))
+    return logistic(float(np.dot(confidence_features(quality), FREE_SPACE_CONFIDENCE)))
 
 
 def logistic(odds: float) -> float:
@@ -102,4 +123,7 @@ def describe(quality: AlignmentQuality) -> str:
     )
     if quality.violation is None:
         return text + ", sensor origin not known"
-    return text + f", {100 * quality.violation:.1f} % free-space violation"
+    text += f", {100 * quality.violation:.1f} % free-space violation"
+    if quality.across_agreement is None:
+        return text
+    return text + f", {100 * quality.across_agreement:.0f} % agree across the least constrained axis"

@@ -25,7 +25,7 @@ def building(seed: int = 0, rooms_a_side: int = 10, floors: int = 2, num_twins: 
     num_rooms = 2 * rooms_a_side * floors
     twins = _spread(num_rooms, num_twins)
     rooms, corners = [], []
-    ends = []
+    ends: list[list[float]] = []
     for floor in range(floors):
         z = floor * STOREY
         sides = []
@@ -37,13 +37,15 @@ def building(seed: int = 0, rooms_a_side: int = 10, floors: int = 2, num_twins: 
             rooms += [
                 (x, side * (CORRIDOR + WALL + ROOM_DEPTH) / 2 + side * WALL / 2, z) for x in sides[-1][0]
             ]
-        ends.append(max(row[1] for row in sides))
+        ends.append([row[1] for row in sides])
         doors = sorted((x, side) for row, side in zip(sides, (-1.0, 1.0), strict=True) for x in row[0])
         visits = [_visit(x, side, z) for x, side in doors]
         corners.append([(0.8, 0.6, z), *(point for visit in visits for point in visit)])
-    length = max(ends)
+    length = max(max(pair) for pair in ends)
     for floor in range(floors):
-        _corridor_shell(scene, length, floor * STOREY, closed_end=floors == 1, roof=floor == floors - 1)
+        _corridor_shell(
+            scene, length, ends[floor], floor * STOREY, is_top=floor == floors - 1, is_only=floors == 1
+        )
     path = _join_floors(scene, corners, length, floors)
     people = [
         there_and_back((x, side * 0.7), (x + 8.0, side * 0.7))
@@ -101,18 +103,21 @@ def _visit(x: float, side: float, z: float) -> list[tuple[float, float, float]]:
     ]  # fmt: skip
 
 
-def _corridor_shell(scene: SceneBuilder, length: float, z: float, closed_end: bool, roof: bool) -> None:
-    """Floor, ceiling and the corridor's ends; the far end is open to the stairwell unless closed."""
+def _corridor_shell(
+    scene: SceneBuilder, length: float, row_ends: list[float], z: float, is_top: bool, is_only: bool
+) -> None:
+    """Floor, ceiling and the corridor's ends; the walls go on beyond the rooms. An only floor has no stairwell."""
     height, depth = STOREY - 0.2, CORRIDOR + 2 * ROOM_DEPTH + 4 * WALL
     scene.box((length / 2, 0.0, z - 0.1), (length + 2 * WALL, depth, 0.2))
-    if roof:
+    if is_top:
         scene.box((length / 2, 0.0, z + height + 0.1), (length + 2 * WALL, depth, 0.2))
     scene.box((-WALL / 2, 0.0, z + height / 2), (WALL, CORRIDOR + 2 * WALL, height))
-    if closed_end:
+    if is_only:
         scene.box((length + WALL / 2, 0.0, z + height / 2), (WALL, CORRIDOR + 2 * WALL, height))
-    else:
-        for side in (-1.0, 1.0):
-            scene.box((length - 1.0, side * (CORRIDOR + WALL) / 2, z + height / 2), (2.0, WALL, height))
+    for side, end in zip((-1.0, 1.0), row_ends, strict=True):
+        if length > end:
+            wall = ((length + end) / 2, side * (CORRIDOR + WALL) / 2, z + height / 2)
+            scene.box(wall, (length - end, WALL, height))
     for x in np.arange(2.0, length, 4.5):
         scene.box((x, 0.0, z + height - 0.05), (1.3, 0.25, 0.1))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.geometry.random_rotations import any_rotation
-from prnet_core.simulation.ray_casting import BOX, CYLINDER, ELLIPSOID
-from prnet_core.simulation.scenes import Scene, SceneBuilder, _furniture, _right_angle
+from prnet_core.simulation.scene_builder import Scene, SceneBuilder
+from prnet_core.simulation.scene_parts import furniture, roughly_square_yaw
+from prnet_core.simulation.solids import BOX, CYLINDER, ELLIPSOID
 
 
 def cluttered_room(rng: np.random.Generator) -> Scene:
@@ -24,7 +25,7 @@ def cluttered_room(rng: np.random.Generator) -> Scene:
         elif rng.random() < 0.4:
             surfaces += _shelf(scene, x, y, height)
         else:
-            _furniture(scene, x, y, height)
+            furniture(scene, x, y, height)
     for _ in range(rng.integers(20, 110)):
         _small_object(scene, *surfaces[rng.integers(len(surfaces))])
     return scene.build([[0.4, 0.4, 0.9], [width - 0.4, depth - 0.4, min(1.9, height - 0.3)]])
@@ -48,7 +49,9 @@ def _shell(scene: SceneBuilder, width: float, depth: float, height: float) -> No
                 relief = [along, side + inward * 1.0, low + tall / 2], [wide, 2 * thick, tall]
                 if axis:
                     relief[0][:2], relief[1][:2] = relief[0][1::-1], relief[1][1::-1]
-                scene.box(*relief, yaw=rng.normal(0.0, 0.02) if rng.random() < 0.8 else rng.uniform(-0.6, 0.6))
+                scene.box(
+                    *relief, yaw=rng.normal(0.0, 0.02) if rng.random() < 0.8 else rng.uniform(-0.6, 0.6)
+                )
 
 
 def _towards_wall(rng, x: float, y: float, width: float, depth: float) -> tuple[float, float]:
@@ -77,7 +80,9 @@ def _table(scene: SceneBuilder, x: float, y: float) -> tuple[float, float, float
     return x, y, size[2], inner * size[0], inner * size[1]
 
 
-def _shelf(scene: SceneBuilder, x: float, y: float, height: float) -> list[tuple[float, float, float, float, float]]:
+def _shelf(
+    scene: SceneBuilder, x: float, y: float, height: float
+) -> list[tuple[float, float, float, float, float]]:
     rng = scene.rng
     width, depth, tall = rng.uniform(0.5, 1.6), rng.uniform(0.25, 0.5), rng.uniform(0.8, height - 0.1)
     if rng.random() < 0.5:
@@ -98,7 +103,7 @@ def _small_object(scene: SceneBuilder, x: float, y: float, z: float, width: floa
     centre = (x + width * rng.uniform(-0.5, 0.5), y + depth * rng.uniform(-0.5, 0.5), z + size[2] / 2)
     kind = rng.choice([BOX, BOX, BOX, CYLINDER, ELLIPSOID])
     tilt = any_rotation(rng) if rng.random() < 0.2 else None
-    scene.add(int(kind), centre, size, _right_angle(rng), tilt)
+    scene.add(int(kind), centre, size, roughly_square_yaw(rng), tilt)
     if rng.random() < 0.3:  # a second part: a handle, a screen on its foot, a cushion
         other = size * rng.uniform(0.3, 1.2, 3)
         scene.add(

@@ -11,15 +11,19 @@ from prnet_core.simulation.lidar import RESOLUTION
 from prnet_core.simulation.moving_scene import MovingScene
 from prnet_core.simulation.ray_scene import RayScene
 
+OPTICAL = np.array([[0.0, 0.0, 1.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+"""Pose (4, 4) of a camera's optical frame (z forward, x right) in a frame with x forward and z up."""
+
 
 @dataclass(frozen=True)
 class DepthCamera:
     """A pinhole depth camera in its optical frame (z forward, x right, y down), all pixels at once.
 
-    Lengths in metres. The depth is disparity_scale / disparity: `disparity_scale` is focal length times baseline
-    (pixels times metres) of the matcher, `disparity_noise` its standard deviation in pixels, alike over
-    `noise_correlation` image pixels, rounded to 1 / `subpixels`. `edge` is a step in depth; pixels there are lost, or
-    with `bleeding` (a share) take a depth between both sides. `holes` is the share of the image lost in patches.
+    Lengths in metres. The depth is disparity_scale / disparity; `disparity_scale` is the focal length times the
+    baseline of the matcher (pixels times metres). The disparity's noise, in pixels, is `disparity_noise` of each pixel
+    and `shared_noise` that is alike over `shared_pixels` of the image; the disparity is rounded to 1 / `subpixels`.
+    `edge` is a step in depth; pixels there are lost, or with `bleeding` (a share) take a depth between both sides.
+    `holes` is the share of the image lost in patches.
     """
 
     width: int = 160
@@ -30,7 +34,8 @@ class DepthCamera:
     disparity_noise: float = 0.12
     disparity_scale: float = 350.0
     subpixels: float = 8.0
-    noise_correlation: float = 0.0
+    shared_noise: float = 0.0
+    shared_pixels: float = 2.5
     dropout: float = 0.01
     edge: float = 0.15
     bleeding: float = 0.0
@@ -41,8 +46,7 @@ class DepthCamera:
     def kinect_like() -> DepthCamera:
         """320 x 240, 58 degrees wide, 0.5 to 4.5 m; about 3 mm of noise at 1 m and 12 mm at 2 m."""
         return DepthCamera(
-            320, 240, focal=288.0, max_depth=4.5, disparity_noise=0.1, disparity_scale=43.5, noise_correlation=1.0,
-            dropout=0.02,
+            320, 240, focal=288.0, max_depth=4.5, disparity_noise=0.1, disparity_scale=43.5, dropout=0.02
         )  # fmt: skip
 
     @staticmethod
@@ -52,8 +56,8 @@ class DepthCamera:
         About 7 mm of noise at 0.6 m and 20 mm at 1 m.
         """
         return DepthCamera(
-            320, 240, focal=190.0, min_depth=0.2, max_depth=3.0, disparity_noise=0.35, disparity_scale=19.0,
-            subpixels=32.0, noise_correlation=2.5, dropout=0.03, edge=0.06, bleeding=0.6, holes=0.08,
+            320, 240, focal=190.0, min_depth=0.2, max_depth=3.0, disparity_noise=0.12, shared_noise=0.33,
+            disparity_scale=19.0, subpixels=32.0, dropout=0.03, edge=0.06, bleeding=0.6, holes=0.08,
         )  # fmt: skip
 
     def frame(
@@ -92,7 +96,9 @@ class DepthCamera:
 
     def _noise(self, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
         noise = random.normal(0.0, self.disparity_noise, shape)
-        return noise if not self.noise_correlation else _smooth(noise, self.noise_correlation)
+        if self.shared_noise:
+            noise += self.shared_noise * _smooth(random.normal(size=shape), self.shared_pixels)
+        return noise
 
     def _edges(self, depth: np.ndarray) -> np.ndarray:
         """Pixels on either side of a step in depth."""

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
 from prnet_core.simulation.buildings import building, office
+from prnet_core.simulation.closet import closet_and_hall
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.garage import garage
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import Trajectory
 from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
-from prnet_core.simulation.rooms import table_place
+from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
 from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, mounted, steady, stop_and_go
 
@@ -27,6 +27,8 @@ PLACES: dict[str, Callable[[int], Place]] = {
     "stairs": stairs,
     "garage": garage,
     "building": building,
+    "closet": closet_and_hall,
+    "crowd": crowded_room,
     "table": table_place,
 }
 SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera]] = {
@@ -36,8 +38,6 @@ SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera
     "stereo": DepthCamera.table_top_stereo,
 }
 LIDAR_RATE, CAMERA_RATE = 10.0, 30.0
-OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-"""Rotation of a camera's optical frame (z forward, x right) in a frame with x forward and z up."""
 
 
 class DriveScan(NamedTuple):
@@ -128,7 +128,5 @@ def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options
 
 def _mount(place: Place, is_camera: bool) -> np.ndarray:
     """T_body_sensor (4, 4)."""
-    rotation = np.eye(3)
-    if is_camera:
-        rotation = Rotation.from_euler("ZY", place.camera_deg, degrees=True).as_matrix() @ OPTICAL
-    return se3.make_transform(rotation, np.array([0.0, 0.0, place.sensor_height]))
+    mount = se3.make_transform(np.eye(3), np.array([0.0, 0.0, place.sensor_height]))
+    return mount @ place.camera_view() if is_camera else mount

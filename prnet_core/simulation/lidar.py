@@ -17,8 +17,8 @@ RESOLUTION = 1.0 / 1024.0
 class SpinningLidar:
     """A spinning LiDAR with evenly spaced rings; the columns of a sweep follow one another in time.
 
-    Angles in degrees, lengths in metres, times in seconds. `range_noise` is a standard deviation; `range_noise_share`
-    is the part of it that grows with the range. Surfaces seen flatter than `grazing_deg` return nothing.
+    Angles in degrees, lengths in metres, times in seconds. The range's noise has a constant part `range_noise` and one
+    that grows with the range (standard deviations). Surfaces seen flatter than `grazing_deg` return nothing.
     """
 
     channels: int = 32
@@ -29,7 +29,7 @@ class SpinningLidar:
     min_range: float = 0.0
     max_range: float = 20.0
     range_noise: float = 0.008
-    range_noise_share: float = 0.0
+    range_noise_per_metre: float = 0.0
     dropout: float = 0.02
     grazing_deg: float = 82.0
 
@@ -52,7 +52,8 @@ class SpinningLidar:
             highest,
             min_range=0.5,
             max_range=100.0,
-            range_noise=0.015,
+            range_noise=0.01,
+            range_noise_per_metre=0.0004,
             grazing_deg=86.0,
         )
 
@@ -93,8 +94,8 @@ class NonRepetitiveLidar:
     sweep: float = 0.1
     min_range: float = 0.5
     max_range: float = 100.0
-    range_noise: float = 0.015
-    range_noise_share: float = 0.0
+    range_noise: float = 0.01
+    range_noise_per_metre: float = 0.0004
     dropout: float = 0.02
     grazing_deg: float = 86.0
 
@@ -134,10 +135,9 @@ def measured_points(
     """
     distance, cosine = scene.cast(origins, rays, times)
     noise = random.normal(0.0, lidar.range_noise, distance.shape)
-    if lidar.range_noise_share:
-        noise *= (
-            1.0 + lidar.range_noise_share * np.where(np.isfinite(distance), distance, 0.0) / lidar.range_noise
-        )
+    if lidar.range_noise_per_metre:
+        finite = np.where(np.isfinite(distance), distance, 0.0)
+        noise += random.normal(0.0, 1.0, distance.shape) * lidar.range_noise_per_metre * finite
     seen = (distance < lidar.max_range) & (distance >= lidar.min_range)
     seen &= cosine > np.cos(np.deg2rad(lidar.grazing_deg))
     seen &= random.random(distance.shape) >= lidar.dropout

@@ -43,16 +43,16 @@ class MovingScene:
         first, last = int(np.argmin(times)), int(np.argmax(times))
         ends = times[[first, last]]
         lengths = np.linalg.norm(directions, axis=1)
-        for thing in self.objects:
-            offsets = thing.trajectory(ends)[:, :3, 3] - origins[[first, last]]
-            near = self._rays_near(thing.radius, offsets, directions, lengths)
+        for moving in self.objects:
+            offsets = moving.trajectory(ends)[:, :3, 3] - origins[[first, last]]
+            near = self._rays_near(moving.radius, offsets, directions, lengths)
             if len(near) == 0:
                 continue
-            pose = _at_times(thing.trajectory, times[near])
+            pose = _at_times(moving.trajectory, times[near])
             inverse = pose[:, :3, :3].transpose(0, 2, 1)
             local_origins = np.einsum("rij,rj->ri", inverse, origins[near] - pose[:, :3, 3])
             local_directions = np.einsum("rij,rj->ri", inverse, directions[near])
-            hits = thing.shape.cast(local_origins, local_directions)
+            hits = moving.shape.cast(local_origins, local_directions)
             closer = hits.distance < distance[near]
             distance[near[closer]] = hits.distance[closer]
             cosine[near[closer]] = hits.cos_incidence[closer]

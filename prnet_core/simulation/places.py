@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
+from scipy.spatial.transform import Rotation
 
+from prnet_core.geometry import se3
+from prnet_core.simulation.depth_camera import OPTICAL
 from prnet_core.simulation.moving_scene import MovingObject, MovingScene
 from prnet_core.simulation.ray_scene import RayScene
 from prnet_core.simulation.solids import CYLINDER, Solids, SolidsBuilder
@@ -34,6 +37,11 @@ class Place:
     camera_deg: tuple[float, float] = (0.0, 8.0)
     rooms: np.ndarray | None = None
     twins: tuple[int, ...] = ()
+
+    def camera_view(self) -> np.ndarray:
+        """T_body_camera (4, 4) of a camera's optical frame at the body's origin."""
+        rotation = Rotation.from_euler("ZY", self.camera_deg, degrees=True).as_matrix()
+        return se3.make_transform(rotation, np.zeros(3)) @ OPTICAL
 
     def scene(self, moving: bool = True) -> MovingScene:
         """The place ready for ray casting, with or without its moving objects."""

@@ -1,4 +1,4 @@
-"""Sample bags: PointCloud2, the true pose on /ground_truth/tf, the sensor's place on the robot on /tf_static."""
+"""Bags of simulated scans: PointCloud2, the exact pose on /ground_truth/tf, the extrinsics on /tf_static."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 POINTS = "/points"
-TRUTH = "/ground_truth/tf"
+GROUND_TRUTH = "/ground_truth/tf"
 STATIC = "/tf_static"
 MAP_FRAME = "map"
 BASE_FRAME = "base_link"
@@ -43,7 +43,7 @@ class SampleBag:
         self._writer.storage.compressor = partial(zstd.compress, level=level)
         self._points = self._topic(POINTS, "sensor_msgs/msg/PointCloud2", QosReliability.BEST_EFFORT)
         if with_poses:
-            self._truth = self._topic(TRUTH, "tf2_msgs/msg/TFMessage", QosReliability.RELIABLE)
+            self._ground_truth = self._topic(GROUND_TRUTH, "tf2_msgs/msg/TFMessage", QosReliability.RELIABLE)
             self._static = self._topic(
                 STATIC, "tf2_msgs/msg/TFMessage", QosReliability.RELIABLE, QosDurability.TRANSIENT_LOCAL
             )
@@ -59,9 +59,9 @@ class SampleBag:
         """Where a sensor sits on the robot."""
         self._add_transform(self._static, stamp_ns, BASE_FRAME, frame, T_base_frame)
 
-    def add_truth(self, stamp_ns: int, frame: str, T_map_frame: np.ndarray) -> None:
+    def add_ground_truth(self, stamp_ns: int, frame: str, T_map_frame: np.ndarray) -> None:
         """The exact pose of a sensor."""
-        self._add_transform(self._truth, stamp_ns, MAP_FRAME, frame, T_map_frame)
+        self._add_transform(self._ground_truth, stamp_ns, MAP_FRAME, frame, T_map_frame)
 
     def add_scan(self, stamp_ns: int, frame: str, points: np.ndarray, times: np.ndarray) -> None:
         """An unorganised cloud: points (N, 3) float32 and times (N,) in seconds after the stamp (field `t`, ns)."""

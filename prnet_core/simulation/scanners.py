@@ -57,7 +57,7 @@ def random_lidar(rng: np.random.Generator) -> Scanner:
         visible = (azimuth - start) % (2 * np.pi) > width
         elevation, azimuth = elevation[visible], azimuth[visible]
     return Scanner(
-        directions=_subset(_spherical(elevation.ravel(), azimuth.ravel()), rng),
+        directions=_subset(spherical(elevation.ravel(), azimuth.ravel()), rng),
         min_range=rng.uniform(0.3, 2.0),
         max_range=rng.choice([15.0, 30.0, 60.0, 100.0]),
         noise=rng.uniform(0.003, 0.03),
@@ -84,7 +84,8 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
     )
 
 
-def _spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+def spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+    """Unit vectors (R, 3), x forward and z up, of elevations and azimuths (R,) in radians."""
     cos = np.cos(elevation)
     return np.stack([cos * np.cos(azimuth), cos * np.sin(azimuth), np.sin(elevation)], axis=-1)
 

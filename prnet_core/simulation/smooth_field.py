@@ -1,4 +1,4 @@
-"""Bending shapes smoothly, so that few shapes stand for many and symmetries disappear."""
+"""Smooth deformation of shapes: few shapes give many, and symmetries disappear."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ class PathTrajectory:
         """T_world_body (..., 4, 4) at times (...) in seconds."""
         time = np.asarray(time, dtype=float)
         along = self._travelled(time)
-        phase = 2.0 * np.pi * (self._sway.frequency * time + self._sway.cycles_per_metre * along)
+        phase = 2.0 * np.pi * self._sway.frequency * time
+        phase = phase + 2.0 * np.pi * self._sway.cycles_per_metre * along
         along = along % self.length if self._closed else np.clip(along, 0.0, self.length)
         tangent = self._path(along, 1)
         yaw = np.arctan2(tangent[..., 1], tangent[..., 0])

@@ -64,8 +64,9 @@ def _open(path: Path) -> dict:
 
 
 def _pairs(places: list[tuple[dict, slice]], device: torch.device) -> PairBatch:
+    spacing = torch.ones(sum(len(file["T"][rows]) for file, rows in places))
     clouds = [
-        SurfaceCloud(*(torch.cat([file[f"{side}_{name}"][rows] for file, rows in places]) for name in FIELDS))
+        SurfaceCloud(*(torch.cat([file[f"{side}_{name}"][rows] for file, rows in places]) for name in FIELDS), spacing)
         .to(device)
         .float()
         for side in ("source", "target")

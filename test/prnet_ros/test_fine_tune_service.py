@@ -240,7 +240,7 @@ from prnet_core.fine_tuning import FineTuneProcess
 def run(self, *_):
     raise RuntimeError("CUDA out of memory")
 
-FineTuneProcess.run = run
+FineTuneProcess.run_in = run
 from prnet_ros.node.main import main
 sys.exit(main())
 """

@@ -7,7 +7,7 @@ pytest.importorskip("torch")
 
 from tiny_network import make_tiny_network  # noqa: E402
 
-from prnet_core.fine_tuning import FineTuneConfig, ScanMotion  # noqa: E402
+from prnet_core.fine_tuning import FineTuneConfig, ScanTransform  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
 
 
@@ -18,7 +18,7 @@ def tiny_network():
 
 @pytest.fixture(scope="session")
 def room_scans():
-    """Six scans (2000, 3) of a room with a box, and the motions between neighbours."""
+    """Six scans (2000, 3) of a room with a box, and the transforms between neighbours."""
     rng = np.random.default_rng(3)
     surface = np.concatenate([_box(rng, (0, 0, 0), (6, 4, 2.5), 3000), _box(rng, (1.2, 0.4, -0.5), (1, 2, 1.5), 1500)])
     poses = [se3.exp(np.array([0.2 * i, 0.1 * i, 0.0, 0.02 * i, 0.0, 0.1 * i])) for i in range(6)]
@@ -26,8 +26,8 @@ def room_scans():
     for pose in poses:
         points = surface[rng.choice(len(surface), 2000, replace=False)]
         scans.append(se3.apply(se3.invert(pose), points) + rng.normal(scale=0.003, size=(2000, 3)))
-    motions = [ScanMotion(i + 1, i, se3.invert(poses[i]) @ poses[i + 1]) for i in range(5)]
-    return scans, motions
+    transforms = [ScanTransform(i + 1, i, se3.invert(poses[i]) @ poses[i + 1]) for i in range(5)]
+    return scans, transforms
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ def improved(tiny_network, room_scans):
         examples_per_scan=40, epochs=3, learning_rate=2e-3, num_points=96, max_seconds=None, held_out_pairs=24,
         max_angle_deg=45.0, hidden_share=0.0, patience=8,
     )  # fmt: skip
-    scans, motions = room_scans
+    scans, transforms = room_scans
     before = {name: value.clone() for name, value in tiny_network.state_dict().items()}
     steps = []
-    report = fine_tune(tiny_network, scans, config, steps.append, motions=motions)
+    report = fine_tune(tiny_network, scans, config, steps.append, transforms=transforms)
     return report, steps, before
 
 
@@ -36,8 +36,8 @@ def test_gain_on_held_out_scans_is_kept_and_reported(improved):
     assert report.steps == len(steps) == len(report.loss_curve) == 75
     losses = [loss for _, loss in report.loss_curve]
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
-    assert report.judgements[0] == (0, report.before.error_deg)
-    assert report.after.error_deg == min(error for _, error in report.judgements[1:])
+    assert report.validations[0] == (0, report.before.error_deg)
+    assert report.after.error_deg == min(error for _, error in report.validations[1:])
     assert f"{report.before.error_deg:.2f} -> {report.after.error_deg:.2f} deg" in report.summary()
     assert "new weights" in report.summary()
     assert json.loads(json.dumps(report.to_dict()))["kept"] == "tuned"
@@ -63,13 +63,13 @@ def test_progress_counts_up_to_the_end(improved):
 
 
 def test_same_seed_gives_the_same_weights_and_another_gives_others(tiny_network, room_scans, quick_config):
-    scans, motions = room_scans
+    scans, transforms = room_scans
     config = replace(quick_config, epochs=1, examples_per_scan=10, held_out_pairs=8)
     runs = [
-        fine_tune(tiny_network, scans, replace(config, seed=seed), motions=motions) for seed in (1, 1, 2)
+        fine_tune(tiny_network, scans, replace(config, seed=seed), transforms=transforms) for seed in (1, 1, 2)
     ]
     assert runs[0].loss_curve == runs[1].loss_curve != runs[2].loss_curve
-    assert runs[0].judgements == runs[1].judgements
+    assert runs[0].validations == runs[1].validations
     for a, b in zip(runs[0].network.parameters(), runs[1].network.parameters()):
         assert torch.equal(a, b)
 
@@ -112,7 +112,7 @@ def test_nan_points_and_unusable_scans_are_left_out(tiny_network, room_scans, qu
 
 
 def test_examples_do_not_depend_on_unit_or_origin(tiny_network, room_scans, quick_config):
-    from prnet_core.fine_tuning.fine_tune import split_scans
+    from prnet_core.fine_tuning.run import split_scans
 
     config = replace(quick_config, epochs=1, examples_per_scan=4, held_out_pairs=8)
     scans = room_scans[0]

@@ -26,15 +26,15 @@ def short(quick_config):
 
 
 def test_process_gives_what_the_call_gives(tiny_network, room_scans, short):
-    scans, motions = room_scans
+    scans, transforms = room_scans
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    here = fine_tune(tiny_network, scans, short, motions=motions)
+    here = fine_tune(tiny_network, scans, short, transforms=transforms)
     torch.set_num_threads(threads)
     steps = []
-    there = FineTuneProcess(num_threads=1).run(tiny_network, scans, short, steps.append, motions)
+    there = FineTuneProcess(num_threads=1).run(tiny_network, scans, short, steps.append, transforms)
     assert [step.step for step in steps] == [1, 2, 3, 4, 5]
-    assert there.loss_curve == here.loss_curve and there.judgements == here.judgements
+    assert there.loss_curve == here.loss_curve and there.validations == here.validations
     assert (there.kept, there.before, there.after, there.config) == (here.kept, here.before, here.after, here.config)
     for name, value in here.network.state_dict().items():
         assert torch.equal(value, there.network.state_dict()[name]), name

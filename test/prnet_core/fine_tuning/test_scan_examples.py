@@ -1,4 +1,4 @@
-"""Pairs made of real scans: the motion and the matches they come with are true."""
+"""Pairs made of real scans: the transform and the matches they come with are true."""
 
 from dataclasses import replace
 
@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanMotion  # noqa: E402
-from prnet_core.fine_tuning.motions import register_neighbours  # noqa: E402
+from prnet_core.fine_tuning import FineTuneConfig, FineTuneError, ScanTransform  # noqa: E402
 from prnet_core.fine_tuning.run import split_scans  # noqa: E402
 from prnet_core.fine_tuning.scan_examples import ScanExamples, clean_scan, is_usable  # noqa: E402
+from prnet_core.fine_tuning.scan_transforms import register_neighbours  # noqa: E402
 from prnet_core.geometry import se3  # noqa: E402
 from prnet_core.registration import Registration  # noqa: E402
 
@@ -82,56 +82,56 @@ def test_a_covered_sensors_scan_can_be_drawn_from():
 
 
 def test_pairs_of_two_scans_follow_the_known_motion(room_scans):
-    scans, motions = room_scans
-    examples = ScanExamples(scans, motions, CONFIG, augment=False)
+    scans, transforms = room_scans
+    examples = ScanExamples(scans, transforms, CONFIG, augment=False)
     rng = np.random.default_rng(1)
-    for motion in motions:
-        pair = examples.of_two_scans(motion, rng)
+    for transform in transforms:
+        pair = examples.of_two_scans(transform, rng)
         assert (pair.matches >= 0).mean() > 0.5
         assert distances(pair).max() < 0.15
 
 
 def test_known_motions_are_used_for_about_their_share(room_scans):
-    scans, motions = room_scans
-    examples = ScanExamples(scans, motions, replace(CONFIG, known_motion_share=1.0, num_points=64), augment=False)
+    scans, transforms = room_scans
+    examples = ScanExamples(scans, transforms, replace(CONFIG, known_transform_share=1.0, num_points=64), augment=False)
     used = []
-    examples.of_two_scans = lambda motion, rng: used.append(motion) or ScanExamples.of_two_scans(examples, motion, rng)
+    examples.of_two_scans = lambda known, rng: used.append(known) or ScanExamples.of_two_scans(examples, known, rng)
     rng = np.random.default_rng(2)
     for _ in range(10):
         examples.draw(3, rng)
-    examples.draw(0, rng)  # the source of no motion
-    assert len(used) == 10 and {motion.source for motion in used} == {3}
+    examples.draw(0, rng)  # the source of no transform
+    assert len(used) == 10 and {transform.source for transform in used} == {3}
 
 
 def test_held_out_scans_are_spread_and_what_touches_them_is_judged_on_only(room_scans):
-    scans, motions = room_scans
-    tuned, held_out = split_scans(scans * 2, motions, FineTuneConfig(held_out_share=0.25))
+    scans, transforms = room_scans
+    tuned, held_out = split_scans(scans * 2, transforms, FineTuneConfig(held_out_share=0.25))
     assert (len(tuned), len(held_out)) == (9, 3)
     assert not set(tuned.sources) & set(held_out.sources)
     for part in (tuned, held_out):
-        for source, motions_of in part.motions_of.items():
+        for source, transforms_of in part.transforms_of.items():
             assert source in part.sources
-            for motion in motions_of:
-                assert part is held_out or motion.target in tuned.sources
-                assert distances(part.of_two_scans(motion, np.random.default_rng(0))).max() < 0.15
-    assert held_out.num_motions > 0 and tuned.num_motions > 0
+            for transform in transforms_of:
+                assert part is held_out or transform.target in tuned.sources
+                assert distances(part.of_two_scans(transform, np.random.default_rng(0))).max() < 0.15
+    assert held_out.num_transforms > 0 and tuned.num_transforms > 0
 
 
-def test_motions_between_neighbours_are_found_by_registration(room_scans):
-    scans, motions = room_scans
+def test_transforms_between_neighbours_are_found_by_registration(room_scans):
+    scans, transforms = room_scans
     found = register_neighbours(scans, Registration(None), reach=1)
-    known = {(motion.source, motion.target): motion.T_target_source for motion in motions}
+    known = {(transform.source, transform.target): transform.T_target_source for transform in transforms}
     known |= {(target, source): se3.invert(T) for (source, target), T in known.items()}
     assert len(found) > 4
-    for motion in found:
-        difference = se3.invert(known[motion.source, motion.target]) @ motion.T_target_source
-        assert abs(motion.source - motion.target) == 1
+    for transform in found:
+        difference = se3.invert(known[transform.source, transform.target]) @ transform.T_target_source
+        assert abs(transform.source - transform.target) == 1
         assert np.linalg.norm(difference[:3, 3]) < 0.05 and se3.rotation_angle(difference[:3, :3]) < 0.02
 
 
 def test_motion_between_scans_that_are_not_there_is_refused(room_scans):
     with pytest.raises(FineTuneError, match="from scan 9 to 0"):
-        ScanExamples(room_scans[0], [ScanMotion(9, 0, np.eye(4))], CONFIG, augment=False)
+        ScanExamples(room_scans[0], [ScanTransform(9, 0, np.eye(4))], CONFIG, augment=False)
 
 
 def test_small_scans_are_filled_up(room_scans):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
+from prnet_core.io.recordings import read_truth
 from prnet_core.io.trajectories import Trajectory, read_kitti, read_tum, write_kitti, write_tum
 from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
-from prnet_core.odometry.offline import read_truth
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def test_a_batch_gives_the_answers_of_its_pairs():
 def test_the_loss_falls_and_every_weight_learns():
     net = network().train()
     points = torch.tensor(np.stack([bumpy_cloud(200, seed) for seed in range(2)])).float()
-    source, target, _ = surface_clouds(points, points)
+    source, target = surface_clouds(points, points)
     T, losses = torch.eye(4).expand(2, 4, 4), []
     optimiser = torch.optim.AdamW(net.parameters(), 1e-3)
     for _ in range(8):
@@ -125,11 +125,22 @@ def test_the_papers_matching_and_losses_work_on_these_inputs():
         transformer="paper", matching="rowwise", keypoints="norm", temperature="predicted", motion_weight=1.0
     ).train()
     points = torch.tensor(np.stack([bumpy_cloud(150, seed) for seed in range(2)])).float()
-    source, target, _ = surface_clouds(points, points)
+    source, target = surface_clouds(points, points)
     matches = torch.arange(150).expand(2, -1)
     terms = prnet_loss(net(source, target, 2), torch.eye(4).expand(2, 4, 4), net.config, matches)
     assert all(torch.isfinite(value) for value in terms.values())
     assert terms["motion"] > 0.0
+
+
+def test_hypotheses_differ_and_begin_with_the_answer():
+    rng = np.random.default_rng(0)
+    clouds = surface_clouds(*(torch.tensor(rng.uniform(size=(1, 300, 3))) for _ in range(2)))
+    net = network()
+    hypotheses = net.hypotheses(*clouds, count=4)
+    assert hypotheses.shape == (1, 4, 4, 4)
+    torch.testing.assert_close(hypotheses[:, 0], net.register(*clouds), atol=1e-3, rtol=0)
+    distances = [(hypotheses[0, i] - hypotheses[0, j]).abs().max() for i in range(4) for j in range(i)]
+    assert min(distances) > 0.01
 
 
 def test_saved_and_loaded_it_gives_the_same_answer(tmp_path):
@@ -154,6 +165,6 @@ def test_a_surface_cloud_checks_its_parts():
     inputs = surface_inputs(points, DenseCloud(points, points, 0.2), 0.2)
     cloud = batch_of([inputs])
     with pytest.raises(ValueError, match="normals"):
-        type(cloud)(cloud.points, cloud.normals[:, :10], cloud.patches)
+        type(cloud)(cloud.points, cloud.normals[:, :10], cloud.patches, cloud.spacing)
     with pytest.raises(ValueError, match="patches"):
-        type(cloud)(cloud.points, cloud.normals, cloud.patches[..., :3])
+        type(cloud)(cloud.points, cloud.normals, cloud.patches[..., :3], cloud.spacing)

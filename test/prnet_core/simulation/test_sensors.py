@@ -13,7 +13,7 @@ from prnet_core.simulation.two_scans import standing
 IDENTITY = np.eye(4)
 LIDARS = [
     SpinningLidar(range_noise=0.02, dropout=0.1, max_range=50.0),
-    NonRepetitiveLidar(range_noise=0.02, dropout=0.1),
+    NonRepetitiveLidar(range_noise=0.02, range_noise_per_metre=0.0, dropout=0.1),
 ]
 
 
@@ -34,6 +34,12 @@ def test_lidar_noise_is_along_the_ray_and_as_large_as_stated(lidar):
     assert abs(np.mean(error)) < 0.002
     assert times.shape == (len(points),)
     assert (np.diff(times) >= 0).all() and 0.0 <= times.min() and times.max() < lidar.sweep
+
+
+def test_lidar_noise_grows_with_the_range():
+    lidar = SpinningLidar(range_noise=0.0, range_noise_per_metre=0.001, dropout=0.0, max_range=80.0)
+    points, _ = lidar.scan(wall(30.0), standing(IDENTITY), 0.0, np.random.default_rng(0))
+    assert np.std(points[:, 0]) == pytest.approx(0.03, rel=0.1)
 
 
 def test_lidar_loses_its_share_of_returns():

@@ -69,7 +69,7 @@ def test_correspondences(network, shapes, tmp_path):
     assert_picture(tmp_path / "c.png")
 
 
-def test_bunny_by_classical_starts(tmp_path):
+def test_bunny_without_the_network(tmp_path):
     if not BUNNY.is_dir():
         pytest.skip("../shared/data/scans/bunny is not here")
     from prnet_core.registration import Registration
@@ -87,5 +87,7 @@ def test_command(network, shapes, tmp_path):
     result = CliRunner().invoke(app, ["figure", "correspondences", *common, "--out", str(tmp_path / "f.png")])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["measured"] == {"first": "a", "second": "b", "lines": 40}
-    wrong = CliRunner().invoke(app, ["figure", "keypoints", *common, "--index", "2", "--out", str(tmp_path / "g.png")])
-    assert wrong.exit_code == 2 and "there is no number 2" in wrong.output
+    unknown = CliRunner().invoke(
+        app, ["figure", "keypoints", *common, "--index", "2", "--out", str(tmp_path / "g.png")]
+    )
+    assert unknown.exit_code == 2 and "no index 2" in unknown.output

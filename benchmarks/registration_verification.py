@@ -1,0 +1,202 @@
+"""Verification of registrations: what is accepted of correct and incorrect candidates, the formula before and now.
+
+    for each name of --list:  python benchmarks/registration_verification.py --collect NAME      (minutes each)
+    python benchmarks/registration_verification.py --report --out docs/results/registration_verification.json
+    python benchmarks/registration_verification.py --fit     writes prnet_core/registration/calibration.py
+
+Candidates lie in data/verification (not part of the repository). The report leaves one group out at a time: thresholds
+come from the other groups. `registration_whole.py` measures the whole search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from registration_data import shape_views
+from verification_candidates import Row, collect, load, measure_again
+from verification_data import Pair, available_groups, different_places, pairs, twin_pairs
+from verification_fit import confidence_features, fit_logistic, write_calibration
+
+from prnet_core.evaluation.table import measured_here
+from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.verify import score, verify
+
+CONFIG = RegistrationConfig()
+VIOLATIONS = (0.005, 0.008, 0.01, 0.012, 0.015, 0.02, 0.025, 0.03, 0.04)
+MOST_INCORRECT = 0.001
+
+
+def different_objects():
+    """Half views of different objects, without an origin."""
+    for pair in shape_views(60):
+        yield Pair("different objects", pair.name, pair.source, pair.target, None)
+
+
+SPECIAL = {
+    "different places": different_places,
+    "different twins": lambda: twin_pairs(0, False),
+    "different objects": different_objects,
+}
+
+
+def accepted_before(row: Row) -> bool:
+    """The formula of before: overlap and residual, with its fixed coefficients and threshold."""
+    quality = row.quality
+    odds = 1.7 + 11.2 * quality.overlap - 34.4 * min(quality.residual, 1.0)
+    return odds >= np.log(0.88 / 0.12) and quality.num_inliers >= 50 and row.previous_information >= 0.008
+
+
+def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+    return verify(row.quality, config)[0] == "accepted"
+
+
+def best_of_pairs(rows: list[Row], without_correct: bool = False) -> list[Row]:
+    """The candidate of each pair that the search would keep."""
+    kept = []
+    for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
+        group = [row for row in group if not (without_correct and row.is_correct)]
+        if group:
+            kept.append(max(group, key=lambda row: score(row.quality)))
+    return kept
+
+
+def left_out_threshold(rows: list[Row]) -> float:
+    """The largest free-space violation that accepts at most 0.1 % of the incorrect candidates."""
+    best = VIOLATIONS[0]
+    for limit in VIOLATIONS:
+        config = RegistrationConfig(max_violation_accepted=limit)
+        incorrect = [row for row in rows if not row.is_correct]
+        if sum(accepted_now(row, config) for row in incorrect) <= MOST_INCORRECT * len(incorrect):
+            best = limit
+    return best
+
+
+def with_origin(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.quality.violation is not None]
+
+
+def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
+    """Markdown and what it is made of."""
+    lines = [
+        "# Verification of registrations",
+        "",
+        f"`{command}`",
+        "",
+        measured_here(),
+        "",
+        "Candidates are refined hypotheses, correct by the tolerance of their group (2 degrees and 0.3 m unless the",
+        "group says otherwise). *Before*: overlap and residual. *Now*: shipped thresholds. *Left out*: the threshold",
+        "of the free-space violation comes from all other groups. *Best of pair*: the candidate with the best score of",
+        "each pair; in the last column the best of the incorrect ones, as if the search had found no correct one.",
+        "",
+        "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
+        "left out: limit | correct | incorrect | best of pair: correct | incorrect | best incorrect |",
+        "|" + "---|" * 13,
+    ]
+    totals: dict[str, list[int]] = {}
+    table = {}
+    for name, rows in groups.items():
+        others = [row for other, found in groups.items() if other != name for row in with_origin(found)]
+        limit = left_out_threshold(others)
+        config = RegistrationConfig(max_violation_accepted=limit)
+        best = [row for row in best_of_pairs(rows) if row.has_answer]
+        worst = best_of_pairs(rows, without_correct=True)
+        correct, incorrect = ([row for row in rows if row.is_correct == right] for right in (True, False))
+        counts = {
+            "correct": len(correct),
+            "incorrect": len(incorrect),
+            "before_correct": sum(map(accepted_before, correct)),
+            "before_incorrect": sum(map(accepted_before, incorrect)),
+            "now_correct": sum(map(accepted_now, correct)),
+            "now_incorrect": sum(map(accepted_now, incorrect)),
+            "left_out_correct": sum(accepted_now(row, config) for row in correct),
+            "left_out_incorrect": sum(accepted_now(row, config) for row in incorrect),
+            "best": len(best),
+            "best_correct": sum(row.is_correct and accepted_now(row) for row in best),
+            "best_incorrect": sum(not row.is_correct and accepted_now(row) for row in best),
+            "worst": len(worst),
+            "worst_accepted": sum(map(accepted_now, worst)),
+        }
+        table[name] = counts | {"limit": limit}
+        for key, value in counts.items():
+            totals[key] = totals.get(key, 0) + value
+        lines.append(line(name, counts, f"{limit:g}"))
+    lines.append(line("**all**", totals, ""))
+    lines += reliability(groups)
+    return "\n".join(lines) + "\n", {"groups": table, "all": totals}
+
+
+def line(name: str, counts: dict, limit: str) -> str:
+    def share(key: str, of: str) -> str:
+        return f"{counts[key]} ({100 * counts[key] / counts[of]:.1f} %)" if counts[of] else "-"
+
+    cells = [str(counts["correct"]), str(counts["incorrect"])]
+    cells += [share("before_correct", "correct"), share("before_incorrect", "incorrect")]
+    cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect"), limit]
+    cells += [share("left_out_correct", "correct"), share("left_out_incorrect", "incorrect")]
+    cells += [
+        share("best_correct", "best"),
+        share("best_incorrect", "best"),
+        share("worst_accepted", "worst"),
+    ]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def reliability(groups: dict[str, list[Row]]) -> list[str]:
+    """The confidence against how often it is right, with coefficients fitted to the other groups."""
+    stated, correct = [], []
+    for name, rows in groups.items():
+        rows = with_origin(rows)
+        others = {other: with_origin(found) for other, found in groups.items() if other != name}
+        coefficients = fit_logistic(others, confidence_features)
+        for row in rows:
+            stated.append(1.0 / (1.0 + np.exp(-np.array(confidence_features(row.quality)) @ coefficients)))
+            correct.append(row.is_correct)
+    stated, correct = np.array(stated), np.array(correct)
+    lines = ["", "Confidence of candidates with a sensor origin, fitted to the other groups:", ""]
+    lines += ["| confidence | candidates | correct |", "|---|---|---|"]
+    edges = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        inside = (stated >= low) & (stated < high if high < 1.0 else stated <= 1.0)
+        if inside.any():
+            lines.append(f"| {low:g} to {high:g} | {inside.sum()} | {100 * correct[inside].mean():.0f} % |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--list", action="store_true", help="print the names for --collect")
+    parser.add_argument("--collect", metavar="NAME")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))
+    parser.add_argument("--measure-again", metavar="NAME", help="of the collected candidates, after a change")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join([*available_groups(), *SPECIAL]))
+    if arguments.collect:
+        name = arguments.collect
+        collect(name, SPECIAL.get(name, lambda: pairs(name))(), tuple(arguments.part))
+    if arguments.measure_again:
+        name = arguments.measure_again
+        measure_again(name, SPECIAL.get(name, lambda: pairs(name))())
+    if arguments.fit:
+        write_calibration(load())
+    if arguments.report:
+        text, table = report(load(), f"python {' '.join(sys.argv)}")
+        print(text)
+        if arguments.out is not None:
+            arguments.out.write_text(json.dumps(table, indent=1) + "\n")
+            arguments.out.with_suffix(".md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Refined candidates of labelled pairs, correct and incorrect, for the verification benchmark.
+
+A candidate is what the refinement makes of a hypothesis: the true transform, the frames as they are, the centroids, the
+feature matches, and the truth rotated by 90, 180, 270 (about z) or about 25 degrees, or shifted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from verification_data import Pair
+
+from prnet_core.geometry import se3
+from prnet_core.geometry.se3 import transform_distance as motion_distance
+from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
+from prnet_core.registration.feature_hypotheses import feature_transforms
+from prnet_core.registration.preprocess import PreparedCloud, clean_points
+from prnet_core.registration.registration import from_voxels, to_voxels
+from prnet_core.registration.search import Search
+
+CONFIG = RegistrationConfig()
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One candidate: its pair, hypothesis, quality, whether it is correct, and what today's formula needs."""
+
+    group: str
+    recording: str
+    pair: int
+    has_answer: bool
+    hypothesis: str
+    quality: AlignmentQuality
+    is_correct: bool
+    errors: tuple[float, float]
+    transform: np.ndarray  # T_target_source (4, 4)
+    previous_information: float  # smallest eigenvalue with the target's normals alone
+
+
+def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
+    """Source and target as `Registration.register` prepares them."""
+    registration = Registration(None, CONFIG)
+    clouds = [clean_points(points, CONFIG) for points in (pair.source_points, pair.target_points)]
+    voxel_size = max(map(registration.voxel_size_for, clouds))
+    origins = (pair.source_origin, pair.target_origin)
+    return tuple(registration.prepare(c, voxel_size, o) for c, o in zip(clouds, origins, strict=True))
+
+
+def hypotheses(
+    pair: Pair, source: PreparedCloud, target: PreparedCloud, rng: np.random.Generator
+) -> Iterator[list[tuple[str, np.ndarray]]]:
+    """Groups of hypotheses that are refined together, in voxel units."""
+    identity = to_voxels(np.eye(4), source, target)
+    centroid = se3.make_transform(np.eye(3), target.points.mean(axis=0) - source.points.mean(axis=0))
+    base = centroid
+    if pair.T_target_source is not None:
+        base = to_voxels(pair.T_target_source, source, target)
+        yield [("truth", base)]
+    yield [("identity", identity), ("centroid", centroid)]
+    yield [("features", item) for item in feature_transforms(source, target, CONFIG)]
+    centre = source.points.mean(axis=0)
+    for degrees in (90.0, 180.0, 270.0):
+        rotation = se3.rotation_exp(np.array([0.0, 0.0, np.radians(degrees)]))
+        yield [("rotated", base @ se3.make_transform(rotation, centre - rotation @ centre))]
+    if pair.T_target_source is not None:
+        rotation = se3.rotation_exp(rng.normal(size=3) * np.radians(15.0))
+        yield [("tilted", base @ se3.make_transform(rotation, centre - rotation @ centre))]
+        reach = float(np.median(np.linalg.norm(source.points, axis=1)))
+        yield [
+            ("shifted", se3.make_transform(np.eye(3), rng.normal(size=3) * (0.5, 0.5, 0.05) * reach) @ base)
+        ]
+
+
+def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
+    """The distinct refined candidates of a pair."""
+    source, target = prepare(pair)
+    if min(len(source), len(target)) < CONFIG.min_points:
+        return []
+    search = Search(source, target, None, replace(CONFIG, refined_hypotheses=3, max_violation_accepted=-1.0))
+    extent = float(np.median(np.linalg.norm(source.points, axis=1)))
+    found = []
+    for group in hypotheses(pair, source, target, rng):
+        for candidate in search.refine(group) if group else []:
+            if all(motion_distance(candidate.transform, other.transform, extent) > 1.0 for other in found):
+                found.append(candidate)
+    rows = []
+    for candidate in found:
+        transform = from_voxels(candidate.transform, source, target)
+        rows.append(
+            Row(
+                pair.group,
+                pair.recording,
+                number,
+                pair.T_target_source is not None,
+                candidate.hypothesis,
+                candidate.quality,
+                pair.is_correct(transform),
+                pair.errors(transform),
+                transform,
+                previous_information(source, target, candidate.transform, candidate.quality),
+            )
+        )
+    return rows
+
+
+def previous_information(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, quality: AlignmentQuality
+) -> float:
+    """Smallest eigenvalue of the mean of J^T J with the target's normals alone."""
+    moved = se3.apply(transform, source.points)
+    index, distance = nearest(target.level.tree, moved, 1)
+    normals = target.normals[index]
+    cosines = np.abs(np.sum((source.normals @ transform[:3, :3].T) * normals, axis=1))
+    inliers = (distance < CONFIG.inlier_distance_voxels) & (cosines > np.cos(np.pi / 4))
+    if not inliers.any():
+        return 0.0
+    lever = (moved[inliers] - quality.centroid) / quality.radius
+    jacobian = np.hstack([normals[inliers], np.cross(lever, normals[inliers])])
+    return float(np.linalg.eigvalsh(jacobian.T @ jacobian / len(jacobian))[0])
+
+
+def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:
+    """Write the candidates of every n-th pair (part = first, n) to the folder of candidates."""
+    rng, rows = np.random.default_rng(part[0]), []
+    for number, pair in enumerate(pairs):
+        if number % part[1] == part[0]:
+            rows += candidates(pair, number, rng)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    file = FOLDER / f"{name.replace(' ', '_')}.{part[0]}of{part[1]}.pickle"
+    file.write_bytes(pickle.dumps(rows))
+    print(f"{name}: {len(rows)} candidates, {sum(row.is_correct for row in rows)} correct", flush=True)
+
+
+def measure_again(name: str, pairs: Iterator[Pair]) -> None:
+    """Measure the collected candidates of a group as the code now does; the transforms stay."""
+    files = sorted(FOLDER.glob(f"{name.replace(' ', '_')}.*.pickle"))
+    rows = {file: pickle.loads(file.read_bytes()) for file in files}
+    for number, pair in enumerate(pairs):
+        mine = [(file, i) for file, found in rows.items() for i, row in enumerate(found) if row.pair == number]
+        if not mine:
+            continue
+        source, target = prepare(pair)
+        for file, i in mine:
+            transform = to_voxels(rows[file][i].transform, source, target)
+            quality = measure_alignment(source, target, transform, CONFIG)
+            rows[file][i] = replace(rows[file][i], quality=quality)
+    for file, found in rows.items():
+        file.write_bytes(pickle.dumps(found))
+
+
+def load() -> dict[str, list[Row]]:
+    """The candidates by file name's group."""
+    rows: dict[str, list[Row]] = {}
+    for file in sorted(FOLDER.glob("*.pickle")):
+        rows.setdefault(file.name.split(".")[0].replace("_", " "), []).extend(pickle.loads(file.read_bytes()))
+    return rows

@@ -1,0 +1,148 @@
+"""The files of a bag, opened with `rosbags`, and what can be read of damaged ones."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from prnet_core.io.cut_mcap import CutMcap
+from prnet_core.io.natural_order import natural_key
+
+STORAGE_SUFFIXES = (".mcap", ".db3", ".bag")
+_RECOVERY = {
+    ".mcap": "`mcap recover` may repair it",
+    ".db3": "`sqlite3 FILE .recover` may repair it",
+    ".bag": "`rosbag reindex` may repair it",
+    ".active": "`rosbag reindex` may repair it",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class BagError(ValueError):
+    """The bag cannot be read, or does not hold what was asked for; the text says what it does hold."""
+
+
+class BagFile(NamedTuple):
+    """One open file of a bag, or a folder with metadata.yaml: its reader, and whether its messages are ROS 1's."""
+
+    path: Path
+    reader: Any
+    is_ros1: bool
+
+    def messages(self, connections: list[Any]) -> Iterator[tuple[Any, int, bytes]]:
+        """(connection, log time in nanoseconds, data); where the reader fails, those that a scan still finds."""
+        num_read = 0
+        try:
+            for message in self.reader.messages(connections=connections):
+                num_read += 1
+                yield message
+            return
+        except Exception as error:  # damaged data: whatever the storage raises
+            _log.warning(
+                "%s: damaged after %d messages (%s: %s); %s",
+                self.path, num_read, type(error).__name__, error, recovery(self.path),
+            )  # fmt: skip
+        topics = {connection.topic for connection in connections}
+        yield from islice(self._scan_for(topics), num_read, None)
+
+    def _scan_for(self, topics: set[str]) -> Iterator[tuple[Any, int, bytes]]:
+        """All readable messages of the topics: of each part of a folder by itself, of an MCAP file record by record."""
+        with ExitStack() as stack:
+            for file in _storage_files(self.path):
+                try:
+                    if file == self.path:
+                        part = BagFile(file, CutMcap(file), False)
+                    else:
+                        part = _open_file(file, stack)
+                except (ValueError, OSError):
+                    continue
+                yield from part.messages([c for c in part.reader.connections if c.topic in topics])
+
+
+def open_files(path: Path, stack: ExitStack) -> list[BagFile]:
+    """Open the bag at `path`: a folder with metadata.yaml, a folder of files, or one file.
+
+    A damaged part is left out, with a warning in the log; an MCAP file without its end is read up to the cut.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        BagError: none of the files can be read.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such bag")
+    if not path.is_dir():
+        return [_open_file(path, stack)]
+    files = _storage_files(path)
+    problem = BagError(f"{path}: no metadata.yaml and no {', '.join(STORAGE_SUFFIXES)} file in this folder")
+    if (path / "metadata.yaml").exists():
+        try:
+            return [_open_rosbags(path, stack)]
+        except BagError as error:
+            problem = error
+            if files:
+                _log.warning("%s; reading the files beside metadata.yaml themselves", error)
+    opened = []
+    for file in files:
+        try:
+            opened.append(_open_file(file, stack))
+        except BagError as error:
+            problem = error
+            if len(files) > 1:
+                _log.warning("%s; this part of the bag is left out", error)
+    if not opened:
+        raise problem
+    return opened
+
+
+def recovery(path: Path) -> str:
+    """The tool that may repair a damaged bag file, as a clause."""
+    if path.is_dir():
+        path = next(iter(_storage_files(path)), path)
+    return _RECOVERY.get(path.suffix, "it may not be a bag")
+
+
+def _storage_files(path: Path) -> list[Path]:
+    """The files of a bag in the order of their numbers; `path` itself where it is a file."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in path.iterdir() if file.suffix in STORAGE_SUFFIXES and not file.name.startswith(".")]
+    return sorted(files, key=lambda file: (natural_key(file.stem), file.name))
+
+
+def _open_file(path: Path, stack: ExitStack) -> BagFile:
+    """One file; of an MCAP file without its end, a reader up to the cut."""
+    try:
+        return _open_rosbags(path, stack)
+    except BagError as error:
+        if path.suffix != ".mcap":
+            raise BagError(f"{error}; {recovery(path)}") from error
+        try:
+            rest = CutMcap(path)
+        except (ValueError, OSError) as reason:
+            raise BagError(f"{path}: not a readable bag: {reason}; {recovery(path)}") from error
+    end = rest.num_bytes if rest.cut_at is None else rest.cut_at
+    damaged = f", without {rest.num_damaged} damaged chunks" if rest.num_damaged else ""
+    _log.warning(
+        "%s: the file is cut off or damaged at %.2f of %.2f MB: %d messages are read%s; %s",
+        path, end * 1e-6, rest.num_bytes * 1e-6, rest.num_messages, damaged, recovery(path),
+    )  # fmt: skip
+    return BagFile(path, rest, False)
+
+
+def _open_rosbags(path: Path, stack: ExitStack) -> BagFile:
+    from rosbags.rosbag1 import Reader as Ros1Reader
+    from rosbags.rosbag2 import Reader as Ros2Reader
+
+    is_ros1 = path.suffix in (".bag", ".active") and not path.is_dir()
+    try:
+        reader = stack.enter_context(Ros1Reader(path) if is_ros1 else Ros2Reader(path))
+        for connection in reader.connections:
+            _ = connection.topic + connection.msgtype, int(connection.msgcount)
+    except Exception as error:  # besides ReaderError, whatever damaged bytes lead to
+        raise BagError(f"{path}: not a readable bag: {str(error) or type(error).__name__}") from error
+    return BagFile(path, reader, is_ros1)

@@ -1,0 +1,38 @@
+"""The scale of the scene around the sensor, and the voxel size that suits it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prnet_core.odometry.sweep import Sweep
+from prnet_core.registration import Registration
+
+SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
+VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
+REACH = 1.2  # of the range of nearly all points: the part of the local map that a scan can see
+
+
+class SceneScale:
+    """Chooses the voxel size by the first scan, and again when the scene's scale has changed (a closet, then a hall)."""
+
+    def __init__(self, registration: Registration):
+        self._registration = registration
+        self._median_range = 0.0
+        self.voxel_size = 0.0
+        self.reach = 0.0
+
+    def update(self, sweep: Sweep) -> float:
+        """The voxel size for a sweep; 0.0 without extent."""
+        median = sweep.scale
+        if len(sweep) < self._registration.config.min_points:
+            return self.voxel_size
+        is_same = self._median_range / SCALE_CHANGE < median < self._median_range * SCALE_CHANGE
+        if self.voxel_size > 0.0 and is_same:
+            return self.voxel_size
+        self._median_range = median
+        ranges = np.linalg.norm(sweep.points[:: max(1, len(sweep) // 10_000)], axis=1)
+        self.reach = REACH * (float(np.quantile(ranges, 0.99)) + median)
+        voxel_size = self._registration.voxel_size_for(sweep.points)
+        if not self.voxel_size / VOXEL_CHANGE < voxel_size < self.voxel_size * VOXEL_CHANGE:
+            self.voxel_size = voxel_size
+        return self.voxel_size
