@@ -117,7 +117,8 @@ class Search:
         if self.source.views and self.target.views:
             yield self._alternatives_of_the_best
         if self.network is not None:
-            yield lambda: self._network(range(1), 1)
+            surface = self.network.config.features == "surface"
+            yield lambda: self._network(range(1), self.config.network_rotations if surface else 1)
             yield lambda: self._network(
                 range(1, 1 + self.config.network_samples), self.config.network_rotations
             )
@@ -135,12 +136,13 @@ class Search:
             return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
 
     def _network(self, seeds: range, num_rotations: int) -> Named:
+        surface = self.network.config.features == "surface"
         with self._timed("network"):
             transforms = network_transforms(
                 self.network,
                 self.source,
                 self.target,
-                self.config.network_points,
+                self.config.surface_points if surface else self.config.network_points,
                 self.config.network_passes,
                 seeds,
                 rotations_about_vertical(num_rotations),
