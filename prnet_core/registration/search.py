@@ -129,21 +129,24 @@ class Search:
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
-            yield lambda: self.refine(self._network(range(1), 1))
+            surface = self.network.config.features == "surface"
+            rotations = self.config.network_rotations
+            yield lambda: self.refine(self._network(range(1), rotations if surface else 1))
             seeds = range(1, 1 + self.config.network_samples)
-            yield lambda: self.refine(self._network(seeds, self.config.network_rotations))
+            yield lambda: self.refine(self._network(seeds, rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):
             return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
 
     def _network(self, seeds: range, num_rotations: int) -> Named:
+        surface = self.network.config.features == "surface"
         with self._timed("network"):
             transforms = network_transforms(
                 self.network,
                 self.source,
                 self.target,
-                self.config.network_points,
+                self.config.surface_points if surface else self.config.network_points,
                 self.config.network_passes,
                 seeds,
                 rotations_about_vertical(num_rotations),
