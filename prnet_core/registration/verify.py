@@ -96,15 +96,19 @@ def score(quality: AlignmentQuality) -> float:
     """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
     if quality.violation is None:
         return overlap_score(quality)
-    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
+    return _agreement_score(quality) - 2.7 * float(np.log(quality.violation))
 
 
 def fit(quality: AlignmentQuality) -> float:
     """What transforms that are all accepted are compared by: violations that are small anyway count alike."""
-    agreement = 3.0 * float(np.log(quality.agreement + FEW_AGREEING))
     if quality.violation is None:
-        return agreement
-    return agreement - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
+        return _agreement_score(quality)
+    return _agreement_score(quality) - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
+
+
+def _agreement_score(quality: AlignmentQuality) -> float:
+    surface = 1.0 if quality.surface_agreement is None else max(quality.surface_agreement, FEW_AGREEING)
+    return 3.0 * float(np.log(quality.agreement + FEW_AGREEING) + np.log(surface))
 
 
 def confidence(quality: AlignmentQuality) -> float:
