@@ -100,6 +100,7 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
         "other groups. *Best incorrect*: accepted by itself if the search had found no correct one; the search also",
         "compares such a candidate with symmetric alternatives. *Different twins* are scans of two rooms with equal",
         "insides: one pair of scans cannot tell them apart, and no threshold or confidence is fitted to them.",
+        "The whole search: [registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
         "best of pair: correct | incorrect | left out: limit | correct | incorrect | best incorrect |",
@@ -130,11 +131,15 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
             "worst": len(worst),
             "worst_accepted": sum(map(accepted_now, worst)),
         }
+        counts = {key: int(value) for key, value in counts.items()}
         table[name] = counts | {"limit": limit}
         for key, value in counts.items():
             totals[key] = totals.get(key, 0) + value
         lines.append(line(name, counts, f"{limit:g}"))
     lines.append(line("**all**", totals, ""))
+    missing = [name for name in (*available_groups(), *SPECIAL) if name not in groups]
+    if missing:
+        lines += ["", f"Not collected in this run: {', '.join(missing)}."]
     lines += reliability(groups)
     return "\n".join(lines) + "\n", {"groups": table, "all": totals}
 

@@ -19,7 +19,10 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
     found = describe(quality)
     if quality.num_inliers < config.min_inliers:
         return REJECTED, f"only {quality.num_inliers} points agree, {config.min_inliers} are needed"
-    status = _by_overlap(quality, config) if quality.violation is None else _by_free_space(quality, config)
+    if quality.violation is None:
+        status = _by_overlap(quality, config)
+    else:
+        status = _by_free_space(quality, quality.violation, config)
     if status == REJECTED:
         return REJECTED, f"the clouds agree too little: {found}"
     free = free_direction(quality, config)
@@ -51,8 +54,8 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
     )
 
 
-def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    violation, agreement, across = quality.violation, quality.agreement, quality.across_agreement
+def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
+    agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
     meets = (
@@ -89,7 +92,8 @@ def overlap_score(quality: AlignmentQuality) -> float:
 def confidence_features(quality: AlignmentQuality) -> list[float]:
     """What the confidence of scans weighs: 1, and the logarithms of violation, seen agreement and agreement."""
     seen = min(quality.seen_agreement, 1.0)
-    return [1.0, np.log(quality.violation), np.log(seen), np.log(quality.agreement + FEW_AGREEING)]
+    violation = 1.0 if quality.violation is None else quality.violation
+    return [1.0, *map(float, np.log([violation, seen, quality.agreement + FEW_AGREEING]))]
 
 
 def score(quality: AlignmentQuality) -> float:
@@ -107,7 +111,7 @@ def fit(quality: AlignmentQuality) -> float:
 
 
 def _agreement_score(quality: AlignmentQuality) -> float:
-    surface = 1.0 if quality.surface_agreement is None else max(quality.surface_agreement, FEW_AGREEING)
+    surface = max(quality.surface_agreement, FEW_AGREEING)
     return 3.0 * float(np.log(quality.agreement + FEW_AGREEING) + np.log(surface))
 
 
