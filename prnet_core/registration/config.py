@@ -57,9 +57,8 @@ class RegistrationConfig:
     alternative_share: float = 0.65  # with this share of the best transform's points near the target
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
-    rival_margin: float = (
-        0.1  # by which a transform must fit better than another one (0.1: 3 % more agreement),
-    )
+    rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
+    place_margin: float = 0.25  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
