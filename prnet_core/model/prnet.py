@@ -21,7 +21,7 @@ from .surface_inputs import surface_clouds
 from .transformer import Transformer
 from .value_head import make_value_head
 
-MATCHING_RADIUS = 18.0
+MATCHING_RADIUS = 12.0
 """In point spacings: the radius whose fractions are the tolerances of the robust Procrustes, for surface clouds."""
 
 

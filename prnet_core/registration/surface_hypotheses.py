@@ -29,12 +29,12 @@ def surface_transforms(
     """
     from prnet_core.model.surface_inputs import pair_batch
 
-    dense = [DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target)]
-    pairs = [surface_pair(*dense, num_points, np.random.default_rng(seed)) for seed in seeds]
+    dense_source, dense_target = (DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target))
+    rngs = map(np.random.default_rng, seeds)
+    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
     device = next(network.parameters()).device
-    outputs = (
-        network.hypotheses(*(cloud.to(device) for cloud in pair_batch(pairs)), count).double().cpu().numpy()
-    )
+    x, y = (cloud.to(device) for cloud in pair_batch(pairs))
+    outputs = network.hypotheses(x, y, count).double().cpu().numpy()
     transforms = []
     for rank in range(count):
         for output, pair in zip(outputs[:, rank], pairs, strict=True):
