@@ -19,7 +19,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For scans near a prediction: no coarse stage, fewer verified points, and no comparison with symmetric alternatives.
+    """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
 
     The prediction tells alternatives apart.
     """
