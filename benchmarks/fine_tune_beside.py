@@ -3,7 +3,7 @@
     python benchmarks/fine_tune_beside.py --out docs/results/fine_tune_beside.json
 
 The bag is played twice into one node: alone, and with ~/fine_tune called after the first seconds, from this process.
-Then the service is called again and the node told to end (SIGINT), which is timed.
+Then the service is called again and the node is ended (SIGINT), which is timed.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def main() -> None:
         notes=(
             "Latencies (arrival to publication) are of the last 100 scans: the second row's hold some of the first.",
             f"The answer of the service: {answer}",
-            f"Told to end (SIGINT) during another run, the node was gone after {shutdown_seconds:.2f} s.",
+            f"Ended by SIGINT during another run, the node exited after {shutdown_seconds:.2f} s.",
         ),
         first_heading="node",
     )

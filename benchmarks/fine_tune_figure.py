@@ -14,7 +14,7 @@ SOURCE, TARGET = "#e4572e", "#2e86ab"
 
 
 def draw_pairs(pairs: list[tuple[Pair, np.ndarray, np.ndarray]], path: Path) -> None:
-    """Two pairs a row, each as it came, and moved by the first and by the second motion (4, 4); worst before first."""
+    """Two pairs per row: input, and moved by the first and by the second transform (4, 4); largest error first."""
     pairs = sorted(pairs, key=lambda item: -item[0].errors(item[1])[0])
     rows = -(-len(pairs) // 2)
     figure = Figure(figsize=(15.0, 2.35 * rows), layout="constrained")

@@ -4,12 +4,14 @@
     python benchmarks/fine_tune_real.py lidar --out docs/results/fine_tune_lidar.json
 
 bunny: tuned on the ten Stanford range scans, each with copies of itself (random transforms and crops) and, unless
---copies-only, with the neighbours in the folder's order that our registration could register to it, no truth used;
-judged on the real pairs of different scans that overlap by more than 30 %, those of such neighbours and the others
-apart. lidar: tuned on the first third of lidar_hilti/part_a
-and the transforms that our odometry accepted between these scans; judged on pairs of the last third. The network sees
-pairs as the registration shows them, no guess; "refined" counts the pairs that GICP from its answer takes home.
-Beside OUT.json come OUT.md and, for the bunny, the figure OUT.png.
+--copies-only, with the neighbours that our registration registers to it, without ground truth. Validated on the real
+pairs of different scans that overlap by more than 30 %; pairs of such neighbours and other pairs are listed separately.
+
+lidar: tuned on the first third of lidar_hilti/part_a and the transforms that our odometry accepted between these scans;
+validated on pairs of the last third.
+
+The network gets the pairs as in registration, without a guess. "refined" counts the pairs for which GICP converges from
+its result. Also writes OUT.md and, for the bunny, the figure OUT.png.
 """
 
 import argparse
@@ -48,7 +50,7 @@ COLUMNS = (
     Column("mean_error_deg", f"mean, capped at {CAP_DEG:.0f}", "{:.2f}"),
     Column("share_within_5_deg", "within 5 deg", "{:.0%}"),
     Column("share_in_basin", f"in the basin ({BASIN_DEG:.0f} deg, {BASIN_UNIT})", "{:.0%}"),
-    Column("share_refined", "refined right", "{:.0%}"),
+    Column("share_refined", "correct after refinement", "{:.0%}"),
     Column("num_trials", "trials", "{}"),
 )
 
@@ -75,17 +77,17 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
             rng = np.random.default_rng([index, sample])
             shown.append(normalise_pair(*downsample_pair(source.points, target.points, CONFIG.network_points, rng)[:2]))
         clouds = (torch.from_numpy(np.stack([one[side] for one in shown])) for side in (0, 1))
-        true_motion = to_voxels(pair.T_target_source, source, target)
+        T_true = to_voxels(pair.T_target_source, source, target)
         for transform, (_, _, scaling) in zip(network.register(*clouds).double().numpy(), shown, strict=True):
             transform = se3.make_transform(se3.nearest_rotation(transform[:3, :3]), transform[:3, 3])
-            truth, estimate = scaling.to_unit(true_motion), scaling.to_metric(transform)
+            true, estimate = scaling.to_unit(T_true), scaling.to_metric(transform)
             refined = search.refine([("network", estimate)])[0].transform
             answers.append(
                 Answer(
                     pair,
                     from_voxels(estimate, source, target),
-                    float(np.degrees(se3.rotation_angle(truth[:3, :3].T @ transform[:3, :3]))),
-                    float(np.linalg.norm(transform[:3, 3] - truth[:3, 3])),
+                    float(np.degrees(se3.rotation_angle(true[:3, :3].T @ transform[:3, :3]))),
+                    float(np.linalg.norm(transform[:3, 3] - true[:3, 3])),
                     pair.is_right(from_voxels(refined, source, target)),
                 )
             )
@@ -123,7 +125,7 @@ def both_ways(pairs: list[Pair]) -> list[Pair]:
 
 
 def bunny(network: PRNet, copies_only: bool) -> tuple[list[np.ndarray], list[ScanTransform], dict[str, list[Pair]]]:
-    """Scans to tune on, transforms between them, and pairs to judge on, by name."""
+    """Scans to tune on, transforms between them, and pairs for validation, by name."""
     folder = ScanFolder(SCANS / "bunny")
     scans = list(folder)
     transforms = [] if copies_only else register_neighbours(scans, Registration(network))

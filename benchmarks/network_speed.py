@@ -1,10 +1,11 @@
 """Time and memory of one registration by the network alone, against the plain form of the same mathematics.
 
-    python benchmarks/network_speed.py [--out FOLDER] [--quick]
+    python benchmarks/network_speed.py [--out FOLDER] [--quick] [--authors FOLDER]
 
 The plain form computes every edge's feature, searches neighbours with one top-k over all points, recomputes
 the target in every pass and stays in float32: our own network with the same weights, and so the same answer.
-Both take turns in one run; ratios are of medians.
+Both take turns in one run; ratios are of medians. --authors names a copy of the authors' repository, whose network
+(three passes, float32) then takes its turn with every preset of ours.
 """
 
 import argparse
@@ -18,8 +19,9 @@ from pathlib import Path
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "test")]
+sys.path[:0] = [str(ROOT), str(ROOT / "test"), str(ROOT / "benchmarks")]
 
+from authors_network import authors_network  # noqa: E402
 from oracles.plain_edge_conv import plain_edge_conv, plain_knn  # noqa: E402
 
 from prnet_core.evaluation.table import measured_here  # noqa: E402
@@ -93,6 +95,30 @@ def compare(preset: str, batch: int, repeats: int) -> dict:
     return result | {f"{name}_speedup": round(medians["plain"] / medians[name], 2) for name in ours}
 
 
+def against_authors(folder: Path, repeats: int) -> list[dict]:
+    """Medians of the authors' network and of every preset of ours, all taking turns on one pair of 768 points."""
+    theirs = authors_network(folder)
+    source, target = clouds(1, 768)
+    transposed = [cloud.transpose(1, 2).contiguous() for cloud in (source, target)]
+    forms = {("authors", "float32"): torch.no_grad()(lambda: theirs.predict(*transposed, 3))}
+    for preset in ("invariant", "small", "paper"):
+        ours = network(PRNet, preset)
+        for name, bfloat16 in (("float32", False), ("bfloat16", True)):
+            forms[preset, name] = lambda ours=ours, on=bfloat16: ours.register(source, target, bfloat16=on)
+    times = {key: [] for key in forms}
+    for turn in range(repeats + 1):
+        for key, run in forms.items():
+            elapsed = seconds(run, "cpu")
+            if turn:
+                times[key].append(elapsed)
+    medians = {key: statistics.median(values) for key, values in times.items()}
+    reference = medians["authors", "float32"]
+    return [
+        {"network": name, "precision": precision, "s": round(value, 4), "times": round(reference / value, 1)}
+        for (name, precision), value in medians.items()
+    ]
+
+
 def scaling(preset: str, points: int, device: str, plain: bool) -> dict:
     """Seconds and peak extra memory of one pair, in a process of its own."""
     command = [sys.executable, __file__, "--one", preset, str(points), device, "plain" if plain else "ours"]
@@ -135,6 +161,8 @@ def table(rows: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="folder for network_speed.json and network_speed.md")
+    parser.add_argument("--authors", type=Path, help="folder with the authors' model.py and util.py")
+    parser.add_argument("--only-authors", action="store_true", help="only the comparison with the authors' network")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repeats")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -144,6 +172,10 @@ def main() -> None:
         return
 
     repeats = 3 if arguments.quick else 9
+    authors = against_authors(arguments.authors, repeats) if arguments.authors else []
+    if arguments.only_authors:
+        print(table(authors))
+        return
     compared = [
         compare(preset, batch, repeats if batch == 1 else 3) for preset in ("small", "paper") for batch in (1, 16)
     ]
@@ -156,9 +188,12 @@ def main() -> None:
         for points in sizes
         for plain in ((False, True) if points <= 2048 else (False,))
     ]
+    heading = "Against the authors' code, one pair, 768 x 768 points"
+    against = f"{heading}:\n\n{table(authors)}\n\n" if authors else ""
     text = (
         f"# Speed of the network\n\n`python benchmarks/network_speed.py`\n\n{measured_here()}\n\n"
         f"One registration, 768 x 768 points, 3 passes; medians, seconds a batch:\n\n{table(compared)}\n\n"
+        f"{against}"
         "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX, GPUs).\n"
         "Each in a process of its own; peak memory above the loaded network:\n\n"
         f"{table(scaled)}\n"

@@ -1,4 +1,4 @@
-"""Can the network learn at all? A small one on a handful of shapes: python benchmarks/overfit.py.
+"""Test of the training: a small network overfits a handful of shapes. python benchmarks/overfit.py.
 
 Trains on pairs of `--num-shapes` shapes, by the paper's protocol with few points, and prints for each loss, ours and
 the paper's alone, the loss and the rotation error on pairs of the same shapes, before and after.
@@ -25,11 +25,11 @@ NETWORK = {
     "feed_forward": 128,
     "temperature_channels": [32],
 }
-JUDGED_FROM = 10**6
+VALIDATION_INDEX = 10**6
 
 
 def overfit(shapes: Path, matching_weight: float, steps: int, batch_size: int, seed: int = 0) -> dict:
-    """Train and judge; returns the figures by name."""
+    """Train and evaluate; returns the results by name."""
     values = {
         "network": NETWORK | {"matching_weight": matching_weight},
         "shapes": str(shapes),
@@ -46,10 +46,10 @@ def overfit(shapes: Path, matching_weight: float, steps: int, batch_size: int, s
     }
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(make_training_config(values), folder, torch.device("cpu"))
-        before, began = judge(trainer), time.process_time()
+        before, began = evaluate(trainer), time.process_time()
         losses = [float(trainer.step()["total"]) for _ in range(steps)]
         seconds = time.process_time() - began
-        after, robust = judge(trainer), judge(trainer, robust=True)
+        after, robust = evaluate(trainer), evaluate(trainer, robust=True)
     tail = max(1, steps // 20)
     return {
         "steps": steps,
@@ -63,15 +63,15 @@ def overfit(shapes: Path, matching_weight: float, steps: int, batch_size: int, s
     }
 
 
-def judge(trainer: Trainer, robust: bool = False) -> torch.Tensor:
+def evaluate(trainer: Trainer, robust: bool = False) -> torch.Tensor:
     """Rotation errors in degrees on pairs of the training shapes that no step sees, in three passes.
 
-    Procrustes is plain, as in the paper, where points outside the overlap pull; or robust, as in the small preset.
+    Procrustes is unweighted, as in the paper, or robust, as in the small preset.
     """
     trainer.network.config = replace(trainer.network.config, robust_procrustes=robust)
     errors = []
     for index in range(8):
-        pairs = trainer.source.batch(JUDGED_FROM + index)
+        pairs = trainer.source.batch(VALIDATION_INDEX + index)
         T = trainer.network.register(pairs.source, pairs.target)
         errors.append(torch.rad2deg(geodesic_angle(T[:, :3, :3], pairs.T_target_source[:, :3, :3])))
     return torch.cat(errors)

@@ -52,6 +52,7 @@ def fgr_then_gicp(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Fast Global Registration with FPFH (Open3D), then GICP."""
     import open3d as o3d
 
+    o3d.utility.random.seed(0)
     voxel = feature_voxel(source, target)
     clouds, features = _open3d_features(source, target, voxel)
     option = o3d.pipelines.registration.FastGlobalRegistrationOption(maximum_correspondence_distance=voxel)
@@ -103,6 +104,7 @@ def _open3d_features(source: np.ndarray, target: np.ndarray, voxel: float) -> tu
     for points in (source, target):
         cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(points)).voxel_down_sample(voxel)
         cloud.estimate_normals(o3d.geometry.KDTreeSearchParamHybrid(radius=2 * voxel, max_nn=30))
+        cloud.orient_normals_towards_camera_location(cloud.get_center())  # FPFH needs one sign in both clouds
         search = o3d.geometry.KDTreeSearchParamHybrid(radius=5 * voxel, max_nn=100)
         clouds.append(cloud)
         features.append(o3d.pipelines.registration.compute_fpfh_feature(cloud, search))

@@ -17,14 +17,14 @@ from verification_data import Pair
 from prnet_core.geometry import se3
 from prnet_core.geometry.se3 import transform_distance as motion_distance
 from prnet_core.registration import Registration, RegistrationConfig
-from prnet_core.registration.alignment import AlignmentQuality, nearest
+from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, clean_points
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
 
 CONFIG = RegistrationConfig()
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,26 @@ def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) ->
     print(f"{name}: {len(rows)} candidates, {sum(row.is_correct for row in rows)} correct", flush=True)
 
 
+def measure_again(name: str, pairs: Iterator[Pair]) -> None:
+    """Measure the collected candidates of a group as the code now does; the transforms stay."""
+    files = sorted(FOLDER.glob(f"{name.replace(' ', '_')}.*.pickle"))
+    rows = {file: pickle.loads(file.read_bytes()) for file in files}
+    for number, pair in enumerate(pairs):
+        mine = [(file, i) for file, found in rows.items() for i, row in enumerate(found) if row.pair == number]
+        if not mine:
+            continue
+        source, target = prepare(pair)
+        for file, i in mine:
+            transform = to_voxels(rows[file][i].transform, source, target)
+            quality = measure_alignment(source, target, transform, CONFIG)
+            rows[file][i] = replace(rows[file][i], quality=quality)
+    for file, found in rows.items():
+        file.write_bytes(pickle.dumps(found))
+
+
 def load() -> dict[str, list[Row]]:
     """The candidates by file name's group."""
     rows: dict[str, list[Row]] = {}
-    for file in sorted(FOLDER.glob("*.pickle")):
+    for file in sorted(FOLDER.glob("*.*of*.pickle")):
         rows.setdefault(file.name.split(".")[0].replace("_", " "), []).extend(pickle.loads(file.read_bytes()))
     return rows

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from prnet_core.shapes.shape_sets import load_shapes
+from prnet_core.shapes.load import load_shapes
 from prnet_core.training.pair_source import split_by_group
 from prnet_core.training.surface_pair_data import (
     PLACES,

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 TORCH="${TORCH:-2.13.0}"
 ROS_WHEELS="${ROS_WHEELS:-jazzy}"
 TORCH_CPU_INDEX="https://download.pytorch.org/whl/cpu"
-EXTRAS="bags,benchmark,dev,files,svm,test,train"
+EXTRAS="bags,benchmark,dev,files,map,svm,test,train"
 OURS=.venv/made_by_setup_env
 
 say() { echo "[env] $*" >&2; }

@@ -96,6 +96,8 @@ def pcd_cases() -> list[Case]:
         Case("crlf_ascii.pcd", text.replace(b"\n", b"\r\n"), POINTS),
         Case("encoding_in_capitals.pcd", text.replace(b"DATA ascii", b"DATA ASCII"), POINTS),
         Case("version_6.pcd", text.replace(b"VERSION 0.7", b"VERSION .6"), POINTS),
+        Case("blank_lines_ascii.pcd", text.replace(b"\n3", b"\n\n3") + b"\n\n", POINTS),
+        Case("more_rows_ascii.pcd", text + b"1 2 3\n", "more"),
         Case("empty.pcd", b"", "no PCD header"),
         Case("no_data.pcd", binary.split(b"DATA")[0], "no PCD header"),
         Case("no_points.pcd", pcd(POINTS[:0], width=1), "no points"),

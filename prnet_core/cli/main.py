@@ -1,4 +1,4 @@
-"""The command line `prnet`: one file a command; what is heavy is imported when a command runs."""
+"""The command line `prnet`: one file per command; expensive modules are imported when a command runs."""
 
 import os
 
@@ -7,6 +7,7 @@ import typer
 from prnet_core.cli.evaluate import evaluate
 from prnet_core.cli.figure import figure
 from prnet_core.cli.fine_tune import fine_tune
+from prnet_core.cli.map import localize, make_map, merge
 from prnet_core.cli.odometry import odometry
 from prnet_core.cli.register import register
 from prnet_core.cli.reproduce import reproduce
@@ -16,6 +17,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command()(evaluate)
 app.command()(figure)
 app.command()(fine_tune)
+app.command()(localize)
+app.command("map")(make_map)
+app.command()(merge)
 app.command()(odometry)
 app.command()(register)
 app.command()(reproduce)
@@ -25,8 +29,8 @@ app.command()(train)
 @app.callback()
 def main() -> None:
     """Learned registration of partial 3D scans."""
-    # Threads that wait spin for a moment, then sleep: on an idle machine twice as fast as sleeping at once, and two
-    # programs that compute at a time do not spin against each other for long.
+    # Waiting threads spin briefly, then sleep: on an idle machine twice as fast as sleeping at once, and two programs
+    # that compute at the same time do not block each other for long.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 

@@ -12,6 +12,7 @@ _MODULES = {
     "invert": "transforms",
     "make_transform": "transforms",
     "procrustes": "kabsch",
+    "robust_hypotheses": "robust",
     "robust_procrustes": "robust",
     "transform_points": "transforms",
 }

@@ -21,11 +21,17 @@ TOLERANCES = (0.02, 0.08)
 MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
 OVERLAP_POINTS = 128
+DISTINCT, DISTINCT_POINTS = 0.15, 16
+"""Root mean square distance between where two hypotheses move some points, to count as different."""
 REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
 
 
 def robust_procrustes(
-    source: Tensor, target: Tensor, weights: Tensor | None = None, target_cloud: Tensor | None = None
+    source: Tensor,
+    target: Tensor,
+    weights: Tensor | None = None,
+    target_cloud: Tensor | None = None,
+    radius: Tensor | None = None,
 ) -> Tensor:
     """Procrustes that tolerates nine incorrect matches in ten.
 
@@ -35,26 +41,63 @@ def robust_procrustes(
     of its points, because the correct transform aligns also the points whose matches are incorrect. The best hypothesis
     is refined by Procrustes with the weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s decreasing.
 
+    All distances are fractions of `radius` (...), by default that of the target points.
+
     Shapes and result as for `procrustes`. The last step is differentiable; the selection and the weights are not.
     """
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target = source.to(dtype), target.to(dtype)
     weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
+    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, 1)
+    return procrustes(source, target, last_weights.squeeze(-2))
+
+
+def robust_hypotheses(
+    source: Tensor, target: Tensor, weights: Tensor, target_cloud: Tensor, radius: Tensor | None, count: int
+) -> Tensor:
+    """The best `count` transforms of `robust_procrustes` that differ from each other: (..., count, 4, 4)."""
+    dtype = torch.promote_types(source.dtype, torch.float32)
+    source, target, weights = source.to(dtype), target.to(dtype), weights.to(dtype)
+    return _best_transforms(source, target, weights, target_cloud, radius, count)[0]
+
+
+def _best_transforms(
+    source: Tensor, target: Tensor, weights: Tensor, target_cloud: Tensor | None, radius: Tensor | None, count: int
+) -> tuple[Tensor, Tensor]:
+    """The `count` best transforms (..., count, 4, 4), and the weights (..., count, K) for one more Procrustes."""
     with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
-        radius = (target - target.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1).clamp_min(1e-8)
+        if radius is None:
+            radius = (target - target.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1)
+        radius = radius.clamp_min(1e-8)
         unweighted = procrustes(source, target, weights).unsqueeze(-3)
         tolerances = radius.unsqueeze(-1) * radius.new_tensor(TOLERANCES)
         hypotheses = torch.cat([unweighted, _consistent_transforms(source, target, weights, tolerances)], dim=-3)
         support = _support(hypotheses, source, target, weights, radius)
         if target_cloud is not None:
-            support = support + _overlap(hypotheses, source, target_cloud.to(dtype), radius)
-        best = support.argmax(dim=-1)[..., None, None, None]
-        transform = hypotheses.take_along_dim(best, dim=-3).squeeze(-3)
+            support = support + _overlap(hypotheses, source, target_cloud.to(source.dtype), radius)
+        transforms = _best_distinct(hypotheses, support, source, radius, count)
+        source, target, weights = source.unsqueeze(-3), target.unsqueeze(-3), weights.unsqueeze(-2)
+        shape = (*transforms.shape[:-2], *source.shape[-2:])
+        source, target = source.expand(shape), target.expand(shape)
         for fraction in REFINEMENT_SCALES:
-            squared = squared_residuals(transform, source, target)
-            current = weights * _closeness(squared, fraction * radius).square()
-            transform = procrustes(source, target, current)
-    return procrustes(source, target, current)
+            squared = squared_residuals(transforms, source, target)
+            current = weights * _closeness(squared, fraction * radius.unsqueeze(-1)).square()
+            transforms = procrustes(source, target, current)
+        return transforms, current
+
+
+def _best_distinct(hypotheses: Tensor, support: Tensor, source: Tensor, radius: Tensor, count: int) -> Tensor:
+    """(..., count, 4, 4) of hypotheses (..., S, 4, 4): the best by support, none within DISTINCT of a better one."""
+    if count == 1:
+        return hypotheses.take_along_dim(support.argmax(dim=-1)[..., None, None, None], dim=-3)
+    subset = source[..., :: max(1, source.shape[-2] // DISTINCT_POINTS), :]
+    moved, chosen = transform_points(hypotheses, subset.unsqueeze(-3)), []
+    for _ in range(count):
+        best = support.argmax(dim=-1)[..., None, None, None]
+        chosen.append(hypotheses.take_along_dim(best, dim=-3))
+        apart = (moved - moved.take_along_dim(best, dim=-3)).square().sum(dim=-1).mean(dim=-1).sqrt()
+        support = support - 1e3 * (apart < DISTINCT * radius.unsqueeze(-1)).to(support.dtype)
+    return torch.cat(chosen, dim=-3)
 
 
 def _consistent_transforms(source: Tensor, target: Tensor, weights: Tensor, tolerances: Tensor) -> Tensor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from prnet_core.io.column_names import xyz_columns
 
 _ARRAY_NAMES = ("points", "xyz", "pcd", "cloud", "arr_0")
 _MOST_COLUMNS = 64
+_DEFLATE_LARGEST_RATIO = 1032
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -19,43 +22,66 @@ def read_npy(path: Path) -> np.ndarray:
     if size == 0:
         raise ValueError("the file is empty")
     with open(path, "rb") as file:
+        return as_points(_read_array(file, size))
+
+
+def read_npz(path: Path) -> np.ndarray:
+    """Points (N, >= 3) of a .npz file: the array named points, xyz or arr_0, the columns x, y, z, or the only array."""
+    with open(path, "rb") as file:
         try:
+            archive = zipfile.ZipFile(file)
+        except Exception as error:  # zipfile, struct and seeking each raise their own
+            raise ValueError(f"not a readable npz file: {error}") from error
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if {"x", "y", "z"} <= set(members):
+            columns = [np.ravel(_read_member(archive, members[axis])) for axis in "xyz"]
+            if len({len(column) for column in columns}) > 1:
+                raise ValueError("x, y and z differ in length")
+            return as_points(np.stack(columns, axis=1))
+        named = [name for name in _ARRAY_NAMES if name in members]
+        if not named and len(members) != 1:
+            raise ValueError(f"no array is called points; the arrays are: {', '.join(members) or 'none'}")
+        return as_points(_read_member(archive, members[named[0] if named else next(iter(members))]))
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+    if info.file_size > _DEFLATE_LARGEST_RATIO * (info.compress_size + 1):
+        raise ValueError(f"not a readable npz file: {info.compress_size} bytes cannot hold {info.file_size}")
+    try:
+        with archive.open(info) as file:
+            return _read_array(file, info.file_size)
+    except ValueError:
+        raise
+    except Exception as error:  # zipfile, zlib and seeking each raise their own
+        raise ValueError(f"not a readable npz file: {error}") from error
+
+
+def _read_array(file: IO[bytes], size: int) -> np.ndarray:
+    """The array in a .npy file of `size` bytes; numpy by itself allocates whatever shape the header states."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             version = np.lib.format.read_magic(file)
             read_header = {
                 (1, 0): np.lib.format.read_array_header_1_0,
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
-            shape, _, dtype = read_header(file)
-        except (ValueError, KeyError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-            raise ValueError("not an npy file") from error
-        check_numbers(dtype)
-        needed = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
-        if any(side < 0 for side in shape) or needed > size - file.tell():
-            raise ValueError(f"cut short: shape {shape} needs {needed} bytes, not {size - file.tell()}")
-    return as_points(np.load(path, allow_pickle=False))
-
-
-def read_npz(path: Path) -> np.ndarray:
-    """Points (N, >= 3) of a .npz file: the array named points, xyz or arr_0, the columns x, y, z, or the only array."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if {"x", "y", "z"} <= set(arrays.files):
-                columns = [np.ravel(arrays[axis]) for axis in "xyz"]
-                if len({len(column) for column in columns}) > 1:
-                    raise ValueError("x, y and z differ in length")
-                return as_points(np.stack(columns, axis=1))
-            names = [name for name in _ARRAY_NAMES if name in arrays.files] or arrays.files
-            if len(names) != 1 and names[0] not in _ARRAY_NAMES:
-                raise ValueError(f"no array is called points; the arrays are: {', '.join(arrays.files)}")
-            return as_points(arrays[names[0]])
-    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError) as error:
-        raise ValueError(f"not a readable npz file: {error}") from error
+            shape, is_fortran, dtype = read_header(file)
+    except Exception as error:  # the header is Python source, for which the tokenizer and the parser raise their own
+        raise ValueError("not an npy file") from error
+    check_numbers(dtype)
+    num_values = int(np.prod([int(side) for side in shape], dtype=object))
+    if any(side < 0 for side in shape) or num_values * dtype.itemsize > size:
+        raise ValueError(f"cut short: shape {shape} needs {num_values * dtype.itemsize} bytes, not {size}")
+    data = bytearray(file.read(num_values * dtype.itemsize))  # bytes would make an array that cannot be written to
+    if len(data) < num_values * dtype.itemsize:
+        raise ValueError(f"cut short: shape {shape} needs {num_values * dtype.itemsize} bytes, not {len(data)}")
+    return np.frombuffer(data, dtype, num_values).reshape(shape, order="F" if is_fortran else "C")
 
 
 def check_numbers(dtype: np.dtype) -> None:
     """Raise ValueError when the values are text, objects or complex."""
-    kinds = [dtype[name] for name in dtype.names] if dtype.names else [dtype]
-    if any(kind.kind not in "fiub" for kind in kinds if dtype.names is None):
+    if dtype.hasobject or (dtype.names is None and (dtype.kind not in "fiub" or dtype.itemsize == 0)):
         raise ValueError(f"the values are {dtype}, not numbers")
 
 
@@ -63,6 +89,8 @@ def as_points(array: np.ndarray) -> np.ndarray:
     """(N, >= 3) of an array of rows, or of named columns; raises ValueError on anything else."""
     if array.dtype.names:
         columns = [array.dtype.names[column] for column in xyz_columns(array.dtype.names)]
+        for name in columns:
+            check_numbers(array.dtype[name])
         array = np.stack([np.ravel(array[name]) for name in columns], axis=1)
     check_numbers(array.dtype)
     if array.ndim != 2 or array.shape[1] < 3:

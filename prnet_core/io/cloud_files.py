@@ -41,7 +41,8 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
     if columns is not None and reader not in (_read_bin, read_table):
         raise CloudFileError(f"{path}: columns are stated for .bin and text files only")
     try:
-        points = reader(path) if columns is None else reader(path, columns)
+        with np.errstate(invalid="ignore", over="ignore"):  # of signalling NaN, and of values beyond float64
+            points = reader(path) if columns is None else reader(path, columns)
     except (ValueError, OverflowError, EOFError) as error:
         raise CloudFileError(f"{path}: {error}") from error
     except MemoryError as error:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
-_LARGEST_CHUNK = 1 << 31
+_LARGEST_CHUNK = 1 << 26  # bytes, or ten times the file
 
 
 class McapChannel(NamedTuple):
@@ -91,7 +91,7 @@ class CutMcap:
     def _chunk(self, file: BinaryIO, size: int) -> Iterator[tuple[int, int, bytes]]:
         """The messages of a chunk of which `size` bytes are there, by log time."""
         try:
-            data = _decompress_chunk(file.read(size))
+            data = _decompress_chunk(file.read(size), max(_LARGEST_CHUNK, 10 * self.num_bytes))
         except Exception:  # each decompressor raises its own
             self.num_damaged += 1
             return
@@ -134,12 +134,12 @@ def _strings(data: bytes, position: int, number: int) -> list[str]:
     return texts
 
 
-def _decompress_chunk(record: bytes) -> bytes:
+def _decompress_chunk(record: bytes, largest: int) -> bytes:
     """The records of a chunk; of one that is cut, those that are there."""
     (size,) = struct.unpack_from("<Q", record, 16)
     (compression,) = _strings(record, 28, 1)
     start = 32 + len(compression) + 8
-    if size > _LARGEST_CHUNK or len(record) < start:
+    if size > largest or len(record) < start:
         raise ValueError("no chunk")
     packed = record[start : start + struct.unpack_from("<Q", record, start - 8)[0]]
     return packed if not compression else _decompressor(compression)(packed, size)

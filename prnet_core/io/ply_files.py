@@ -21,6 +21,8 @@ _TYPES = {
     "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4", "float": "f4", "float32": "f4",
     "double": "f8", "float64": "f8",
 }  # fmt: skip
+_LONGEST_HEADER = 1 << 20  # bytes
+_LONGEST_LINE = 1 << 20  # bytes of an ascii row
 _ORDERS = {"ascii": "ascii", "binary_little_endian": "<", "binary_big_endian": ">"}
 
 
@@ -77,9 +79,9 @@ def _read_header(data: bytes) -> tuple[str, list[_Element], int]:
     order, elements, position = "", [], 0
     while True:
         end = data.find(b"\n", position)
-        line = data[position:end] if end >= 0 else b""
+        line = data[position:end] if position <= end <= _LONGEST_HEADER else b""
         words = line.decode("ascii", "replace").split()
-        if (position == 0 and words != ["ply"]) or end < 0:
+        if (position == 0 and words != ["ply"]) or not position <= end <= _LONGEST_HEADER:
             raise ValueError("no PLY header")
         position = end + 1
         if words == ["end_header"]:
@@ -198,7 +200,9 @@ class _Lines:
         for index in range(number):
             line = b""
             while not line.strip():
-                line = self._file.readline()
+                line = self._file.readline(_LONGEST_LINE)
+                if len(line) == _LONGEST_LINE:
+                    raise ValueError(f"a row of {element.name!r} with more than {_LONGEST_LINE} characters")
                 if not line:
                     raise ValueError(f"too short for {number} of {element.name!r}: {index} rows")
             yield line

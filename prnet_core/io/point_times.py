@@ -9,7 +9,7 @@ import numpy as np
 _UNITS = (1.0, 1e-3, 1e-6, 1e-9)  # seconds, milliseconds, microseconds, nanoseconds
 _TYPICAL_SCAN = 0.1  # s; decides between units that are a factor of 1000 apart
 _LONGEST_SCAN = 10.0  # s
-_FARTHEST_OFFSET = 0.3  # s, or three sweeps: relative times do not lie farther from the stamp
+_FARTHEST_OFFSET = 1.35  # sweeps: relative times do not lie farther from the stamp, where 270 degrees are seen
 
 # In order of preference, without separators and capitals: names that the drivers of LiDARs and depth cameras use.
 _NAMES = (
@@ -132,5 +132,5 @@ def _unit_and_origin(
         if span * unit <= _LONGEST_SCAN and abs(middle * unit - stamp) <= tolerance:
             return unit, stamp
     unit = min(units, key=lambda u: abs(np.log(span * u / _TYPICAL_SCAN)))
-    is_relative = max(abs(low), abs(high)) * unit <= max(_FARTHEST_OFFSET, 3.0 * span * unit)
+    is_relative = max(abs(low), abs(high)) * unit <= _FARTHEST_OFFSET * max(_TYPICAL_SCAN, span * unit)
     return unit, 0.0 if is_relative else None

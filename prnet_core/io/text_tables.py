@@ -1,9 +1,13 @@
-"""Text tables of points: comma, semicolon, tab or space between the columns, with or without a line of names."""
+"""Text tables of points: comma, semicolon, tab or space between the columns, with or without a line of names.
+
+NumPy converts the numbers. Open3D and trimesh read .xyz alone, without names: see benchmarks/compare_readers.py.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,7 +18,10 @@ import numpy as np
 from prnet_core.io.column_names import is_column_name, names_xyz, xyz_columns
 
 _COMMENTS = ("#", "//", "%")
+_UNIT_IN_BRACKETS = re.compile(r"[\[(][^\])]*[\])]")
 _LONGEST_PREAMBLE = 1000  # lines before the first row
+_LONGEST_LINE = 1 << 20  # characters
+_LONGEST_HEADER = 5  # lines of names, units and comments right before the rows
 _FEWEST_FOR_AN_INDEX = 10
 _UNIX_TIME = (1e9, 4e9)
 
@@ -75,7 +82,9 @@ def _encoding(path: Path) -> str:
 def _preamble(file: TextIO) -> tuple[list[str], str]:
     """The lines before the first row, and that row."""
     lines: list[str] = []
-    for line in islice(file, _LONGEST_PREAMBLE):
+    while (line := file.readline(_LONGEST_LINE)) and len(lines) < _LONGEST_PREAMBLE:
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"a line of more than {_LONGEST_LINE} characters is no row of a table")
         text = _without_comment(line)
         if text and max(form.numbers(text) for form in _FORMATS) >= 3:
             return lines, line
@@ -89,21 +98,27 @@ def _format_of(line: str) -> _Format:
 
 
 def _names(preamble: list[str], form: _Format, first: str) -> list[str] | None:
-    """The names of the columns in the last line before the rows, or None where it is no such line."""
-    lines = [line.strip() for line in preamble if line.strip()]
-    if not lines:
-        return None
-    text = lines[-1].lstrip("".join(_COMMENTS)).strip()
-    is_comment = lines[-1].startswith(_COMMENTS)
-    splits = [form.split(text), *(other.split(text) for other in _FORMATS)]
-    named = next((names for names in splits if names_xyz(names)), None)
-    if named is not None:
-        return named
+    """The names of the columns in one of the lines before the rows, or None where there is no such line."""
     width = len(form.split(_without_comment(first)))
-    names = next((names for names in splits if len(names) == width), None)
-    if names is None or (is_comment and not any(is_column_name(name) for name in names)):
-        return None
-    return names
+    lines = [line.strip() for line in preamble if line.strip()][-_LONGEST_HEADER:]
+    for line in reversed(lines):
+        named = [names for names in _splits(line, form) if names_xyz(names)]
+        if named:
+            return next((names for names in named if len(names) == width), named[0])
+    if lines:
+        line = lines[-1]
+        splits = _splits(line, form)
+        names = next((names for names in splits if len(names) == width), splits[0])
+        num_known = sum(is_column_name(name) for name in names)
+        if num_known >= 2 or (len(names) == width and (num_known or not line.startswith(_COMMENTS))):
+            return names
+    return None
+
+
+def _splits(line: str, form: _Format) -> list[list[str]]:
+    """The words of a header line, by the rows' delimiter and by others, since some writers use two."""
+    text = line.lstrip("".join(_COMMENTS)).strip()
+    return [form.split(text), _UNIT_IN_BRACKETS.sub("", text).split(), *(other.split(text) for other in _FORMATS)]
 
 
 def _chosen(names: list[str], cells: list[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The action head: one match for each key point (paper, section 4.2)."""
+"""The action head: one match for each keypoint (paper, section 4.2)."""
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +39,7 @@ def gumbel_softmax(log_probabilities: Tensor, scores: Tensor, temperature: Tenso
 
 
 class ActionHead(nn.Module):
-    """Scores Phi_X Phi_Y^T / sqrt(C), and the matching of X's key points to Y's."""
+    """Scores Phi_X Phi_Y^T / sqrt(C), and the matching of the keypoints of X to those of Y."""
 
     def __init__(self, matching: Matching) -> None:
         super().__init__()

@@ -92,7 +92,7 @@ class PRNetConfig:
         )
 
     def to_dict(self) -> dict:
-        """Plain values, for a file's metadata."""
+        """Builtin values, for the metadata of a file."""
         return asdict(self)
 
     @classmethod

@@ -36,7 +36,7 @@ class EdgeConv(nn.Module):
         nn.init.uniform_(self.centre.weight, -bound, bound)
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, N, C_in) -> (B, N, C_out); the graph is built anew from the features."""
+        """(B, N, C_in) -> (B, N, C_out); the graph is built again from the features."""
         neighbours = knn(features, self.num_neighbours)
         if not self.training:
             scale, shift = self._running_affine()

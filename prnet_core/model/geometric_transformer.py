@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from .attention import attention, plain_attention
 from .config import PRNetConfig
 
 REACHES = (2.0, 5.0, 12.0, 30.0)
@@ -18,6 +19,7 @@ class DistanceBias(nn.Module):
 
     def forward(self, queries: Tensor, distances: Tensor) -> Tensor:
         """queries (B, H, N, D), distances phi (B, N, M, K) -> (B, H, N, M)."""
+        queries = queries * queries.shape[-1] ** -0.5
         by_point = (queries @ self.weight).transpose(1, 2)  # (B, N, H, K)
         return (by_point @ distances.transpose(-1, -2)).transpose(1, 2)
 
@@ -31,7 +33,7 @@ def distance_features(points: Tensor) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Multi-head attention as plain products: on a CPU faster than the fused kernel, also without gradients."""
+    """Multi-head attention, with distances among the points of one cloud or without."""
 
     def __init__(self, embedding: int, num_heads: int) -> None:
         super().__init__()
@@ -46,11 +48,8 @@ class Attention(nn.Module):
         """queries (B, N, C), memory (B, M, C) -> (B, N, C)."""
         q = self._heads(self.query(queries))
         k, v = (self._heads(part) for part in self.key_value(memory).chunk(2, dim=-1))
-        q = q * q.shape[-1] ** -0.5
-        logits = q @ k.transpose(-1, -2)
-        if bias is not None:
-            logits = logits + bias(q, distances)
-        return self.out((logits.softmax(dim=-1).to(v.dtype) @ v).transpose(1, 2).flatten(-2))
+        attended = attention(q, k, v) if bias is None else plain_attention(q, k, v, bias(q, distances))
+        return self.out(attended.transpose(1, 2).flatten(-2))
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)

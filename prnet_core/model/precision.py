@@ -25,6 +25,12 @@ def bfloat16_is_fast(device: torch.device) -> bool:
     return device.type == "cpu" and bool(_BFLOAT16_FLAGS & _cpu_flags())
 
 
+@cache
+def has_amx() -> bool:
+    """Whether this machine's CPU multiplies matrices in tiles (Intel AMX)."""
+    return "amx_tile" in _cpu_flags()
+
+
 def _cpu_flags() -> set[str]:
     try:
         with open("/proc/cpuinfo") as file:

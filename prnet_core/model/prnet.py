@@ -1,11 +1,12 @@
 """PRNet: Partial Registration Network (Wang and Solomon, NeurIPS 2019)."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from ..geometry import make_transform, procrustes, robust_procrustes, transform_points
+from ..geometry import make_transform, procrustes, robust_hypotheses, robust_procrustes, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
@@ -19,6 +20,9 @@ from .surface_cloud import SurfaceCloud
 from .surface_inputs import surface_clouds
 from .transformer import Transformer
 from .value_head import make_value_head
+
+MATCHING_RADIUS = 12.0
+"""In point spacings: the radius whose fractions are the tolerances of the robust Procrustes, for surface clouds."""
 
 
 @dataclass
@@ -108,7 +112,7 @@ class PRNet(nn.Module):
                 replace(source, points=moved) if surface else moved, target, target_local, target_memory
             )
             if self.config.matching == "dual":
-                step = self._match_dual(moved, target_points, *features)
+                step = self._match_dual(moved, target_points, *features, target.spacing)
             else:
                 step = self._match_keypoints(moved, target_points, *features, generator)
             passes.append(step)
@@ -132,7 +136,9 @@ class PRNet(nn.Module):
             )
         return source_local + residuals[0], target_local + residuals[1]
 
-    def _match_dual(self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor):
+    def _match_dual(
+        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, spacing: Tensor
+    ) -> RegistrationPass:
         """All points are matched; the transform is the robust one of each row's best match."""
         by_row, by_column = self.dual_softmax(source_features, target_features)
         joint = joint_log_probability(by_row, by_column)
@@ -141,7 +147,7 @@ class PRNet(nn.Module):
             T_step = torch.eye(4, device=source.device).expand(batch, 4, 4)
         else:
             confidence, best = joint.max(dim=-1)
-            T_step = self._fit(source, take(target, best), confidence.exp(), target)
+            T_step = self._fit(source, take(target, best), confidence.exp(), target, MATCHING_RADIUS * spacing)
         mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
         every = [torch.arange(count, device=source.device).expand(batch, -1) for count in (rows, columns)]
         return RegistrationPass(
@@ -175,11 +181,13 @@ class PRNet(nn.Module):
             matching, log_matching = self.action_head(scores, temperature, self.training, generator)
             return self._fit(x, matching @ y, log_matching.amax(dim=-1).exp(), y), log_matching
 
-    def _fit(self, source: Tensor, matched: Tensor, confidence: Tensor, target: Tensor) -> Tensor:
+    def _fit(
+        self, source: Tensor, matched: Tensor, confidence: Tensor, target: Tensor, radius: Tensor | None = None
+    ) -> Tensor:
         with torch.autocast(source.device.type, enabled=False):
             if self.training or not self.config.robust_procrustes:
                 return procrustes(source, matched)
-            return robust_procrustes(source, matched, confidence, target_cloud=target)
+            return robust_procrustes(source, matched, confidence, target, radius)
 
     @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
@@ -198,7 +206,8 @@ class PRNet(nn.Module):
         """
         if isinstance(source, SurfaceCloud):
             return self._register(source, target, num_passes, bfloat16)
-        check_shapes(source, target)  # the forward pass checks that all points are finite
+        is_surface = self.config.features == "surface"
+        (check_clouds if is_surface else check_shapes)(source, target)  # the forward pass looks for points not finite
         dtype = torch.promote_types(source.dtype, torch.float32)
         source_centre, target_centre = (cloud.to(dtype).mean(dim=1, keepdim=True) for cloud in (source, target))
         source, target = source - source_centre, target - target_centre
@@ -207,14 +216,36 @@ class PRNet(nn.Module):
         moved_centre = (rotation @ source_centre.transpose(1, 2)).squeeze(-1)
         return make_transform(rotation, translation + target_centre.squeeze(1) - moved_centre)
 
+    @torch.no_grad()
+    def hypotheses(
+        self, source: SurfaceCloud, target: SurfaceCloud, count: int, bfloat16: bool | None = None
+    ) -> Tensor:
+        """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
+
+        For verification against the whole clouds; the first is that of `register`. Matching "dual" alone.
+        """
+        with self._evaluation(bfloat16):
+            target_local = self.dgcnn(target)
+            memory = self.transformer.encoder(target_local) if self.config.transformer == "paper" else None
+            features = self._features(source, target, target_local, memory)
+            confidence, best = joint_log_probability(*self.dual_softmax(*features)).max(dim=-1)
+        matched = take(target.points, best)
+        radius = MATCHING_RADIUS * source.spacing
+        return robust_hypotheses(source.points, matched, confidence.exp(), target.points, radius, count)
+
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
+        with self._evaluation(bfloat16):
+            return self(source, target, num_passes).T_target_source
+
+    @contextmanager
+    def _evaluation(self, bfloat16: bool | None):
         was_training = self.training
         self.eval()
         device = next(self.parameters()).device
         use_bfloat16 = bfloat16_is_fast(device) if bfloat16 is None else bfloat16
         try:
             with torch.autocast(device.type, torch.bfloat16, use_bfloat16):
-                return self(source, target, num_passes).T_target_source
+                yield
         finally:
             self.train(was_training)
 

@@ -1,14 +1,9 @@
 """The transformer that lets each cloud's features know the other cloud (paper, section 4.1)."""
 
-import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
+from .attention import attention
 from .config import PRNetConfig
-
-
-def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).softmax(dim=-1) @ v
 
 
 class Attention(nn.Module):
@@ -29,9 +24,7 @@ class Attention(nn.Module):
             return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
         q, k, v = heads(self.query(queries)), heads(self.key(memory)), heads(self.value(memory))
-        # The fused kernel's backward pass on a CPU takes several times as long as the plain products.
-        plain = torch.is_grad_enabled() and q.device.type == "cpu"
-        attended = _attention(q, k, v) if plain else scaled_dot_product_attention(q, k, v)
+        attended = attention(q, k, v)
         return self.out(attended.transpose(1, 2).flatten(-2))
 
 

@@ -14,7 +14,10 @@ from .config import PRNetConfig
 from .prnet import PRNet
 
 FORMAT = "prnet/1"
-PACKAGED = Path(__file__).resolve().parent.parent / "weights" / "prnet_small.safetensors"
+WEIGHTS = Path(__file__).resolve().parent.parent / "weights"
+PACKAGED_BY_NAME = {"small": WEIGHTS / "prnet_small.safetensors", "invariant": WEIGHTS / "prnet_invariant.safetensors"}
+PACKAGED = PACKAGED_BY_NAME["small"]
+"""The default."""
 
 
 class WeightsError(ValueError):
@@ -54,17 +57,23 @@ def save_network(network: nn.Module, path: str | Path, card: dict, format: str =
 
 
 def read_card(path: str | Path | None = None) -> dict:
-    """The model card of a weights file (the packaged one by default)."""
-    return json.loads(_read(Path(path or PACKAGED), None)[1]["card"])
+    """The model card of a weights file; `path` as for `load_network`."""
+    return json.loads(_read(_weights_path(path), None)[1]["card"])
 
 
 def load_network(path: str | Path | None = None, device: str | torch.device = "auto") -> PRNet:
-    """The PRNet of a weights file, in evaluation mode; None gives the packaged small preset.
+    """The PRNet of a weights file, in evaluation mode.
+
+    path: a file, the name of packaged weights ("small", "invariant"), or None for the packaged default.
 
     Raises FileNotFoundError, or WeightsError which names what does not fit: not safetensors, another
     program's file, missing, unexpected or differently shaped tensors, values that are not finite.
     """
-    return load_weights(Path(path or PACKAGED), device, FORMAT, lambda values: PRNet(PRNetConfig.from_dict(values)))
+    return load_weights(_weights_path(path), device, FORMAT, lambda values: PRNet(PRNetConfig.from_dict(values)))
+
+
+def _weights_path(path: str | Path | None) -> Path:
+    return PACKAGED if path is None else PACKAGED_BY_NAME.get(str(path), Path(path))
 
 
 def load_weights(

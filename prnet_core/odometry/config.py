@@ -28,7 +28,7 @@ class OdometryConfig:
     reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it
     target: str = "map"  # deprecated: there is one target, the local map
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.target not in ("previous", "keyframe", "map"):
             raise ValueError(f"target must be 'previous', 'keyframe' or 'map', not {self.target!r}")
         if self.target != "map":

@@ -50,7 +50,7 @@ class Keyframes:
     def __len__(self) -> int:
         return len(self._frames)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Keyframe:
         return self._frames[index]
 
     def limited(self, points: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,6 +13,7 @@ import numpy as np
 from prnet_core.io.recordings import RecordedScans
 from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.scan_odometry import ScanOdometry
+from prnet_core.odometry.update import OdometryUpdate
 
 USED = ("first", "accepted", "weak", "reset")
 
@@ -27,9 +29,20 @@ class OdometryRun:
     seconds_per_scan: float
 
 
-def run_odometry(odometry: ScanOdometry, scans: RecordedScans, every: int = 1) -> OdometryRun:
-    """Feed every `every`-th scan. Rejected and ignored scans have no pose in the trajectory."""
-    stamps, poses, failures, counts = [], [], [], Counter()
+def run_odometry(
+    odometry: ScanOdometry,
+    scans: RecordedScans,
+    every: int = 1,
+    on_update: Callable[[OdometryUpdate], None] = lambda update: None,
+) -> OdometryRun:
+    """Feed every `every`-th scan; `on_update` is called with each answer.
+
+    Rejected and ignored scans have no pose in the trajectory.
+    """
+    stamps: list[float] = []
+    poses: list[np.ndarray] = []
+    counts: Counter[str] = Counter()
+    failures: list[tuple[float, str]] = []
     seconds = 0.0
     for stamp, points, times in islice(scans, 0, None, every):
         began = time.perf_counter()
@@ -41,10 +54,12 @@ def run_odometry(odometry: ScanOdometry, scans: RecordedScans, every: int = 1) -
             poses.append(update.T_odom_sensor)
         else:
             failures.append((update.stamp, f"{update.status}: {update.reason}"))
+        on_update(update)
+    num_scans = sum(counts.values())
     return OdometryRun(
         trajectory=Trajectory(np.array(stamps), np.array(poses).reshape(-1, 4, 4)),
         counts=dict(counts),
         failures=failures,
-        num_scans=counts.total(),
-        seconds_per_scan=seconds / max(1, counts.total()),
+        num_scans=num_scans,
+        seconds_per_scan=seconds / max(1, num_scans),
     )

@@ -28,8 +28,10 @@ class Prediction:
 
         Motions of scans that were lost are chained. One that is not a rigid transform counts as not known.
         """
-        usable = motion is not None and self._guess_motion is not None and is_rigid(motion)
-        self._guess_motion = self._guess_motion @ motion if usable else None
+        if motion is None or self._guess_motion is None or not is_rigid(motion):
+            self._guess_motion = None
+        else:
+            self._guess_motion = self._guess_motion @ motion
 
     def poses(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[tuple[str, np.ndarray]]:
         """Named predicted poses (4, 4), the more trusted first, from the last pose and twist (6,), `elapsed` s ago."""

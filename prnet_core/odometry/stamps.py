@@ -59,7 +59,7 @@ class StampFilter:
 
     def _follows_pending(self, stamp: float) -> bool:
         """Whether a stamp comes after the one that jumped, by no more than that jump."""
-        if self._pending is None:
+        if self._pending is None or self._last is None:
             return False
         return 0.0 < stamp - self._pending <= max(self._jump, abs(self._pending - self._last))
 

@@ -4,7 +4,8 @@
    [0, 45] degrees, t uniform in [-0.5, 0.5]^3.
 2. Both are permuted.
 3. With noise: N(0, 0.01) clipped to [-0.05, 0.05], drawn separately for X and Y.
-4. Crop: the 768 points nearest to one far viewpoint, the same for X and for the already rotated Y.
+4. Crop: the 768 points nearest to one far viewpoint, the same for X and for the already rotated Y. "full" has no crop:
+   768 points of X and of Y by farthest point sampling, each from a random first point.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.farthest_points import farthest_points
 
 VIEWPOINT_DISTANCE = 500.0
 
@@ -30,6 +32,7 @@ class Protocol:
     max_translation     each coordinate of t is uniform in [-max_translation, max_translation]
     independent_views   X and Y are cropped from independent viewpoints, each uniform over all directions
     twice_sampled       X and Y are different surface points of the shape, num_points each
+    farthest_points     X and Y are farthest point samples of the whole cloud instead of crops
     """
 
     name: str
@@ -40,6 +43,7 @@ class Protocol:
     max_translation: float = 0.5
     independent_views: bool = False
     twice_sampled: bool = False
+    farthest_points: bool = False
 
 
 PROTOCOLS = {
@@ -48,7 +52,7 @@ PROTOCOLS = {
         Protocol("objects"),
         Protocol("noise", noise=0.01),
         Protocol("hard", noise=0.01, independent_views=True, twice_sampled=True),
-        Protocol("full", num_kept=1024),
+        Protocol("full", farthest_points=True),
     )
 }
 
@@ -82,7 +86,9 @@ def protocol_pair(
     target = se3.apply(T_target_source, rng.permutation(target))
     if protocol.noise > 0:
         source, target = (_jitter(cloud, protocol.noise, rng) for cloud in (source, target))
-    if protocol.num_kept < protocol.num_points:
+    if protocol.farthest_points:
+        source, target = (_farthest(cloud, protocol.num_kept, rng) for cloud in (source, target))
+    elif protocol.num_kept < protocol.num_points:
         if protocol.independent_views:
             viewpoints = [VIEWPOINT_DISTANCE * _random_direction(rng) for _ in range(2)]
         else:
@@ -92,6 +98,10 @@ def protocol_pair(
             for cloud, viewpoint in zip((source, target), viewpoints, strict=True)
         )
     return source.astype(np.float32), target.astype(np.float32), T_target_source
+
+
+def _farthest(points: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    return points[farthest_points(points, count, int(rng.integers(len(points))))]
 
 
 def _jitter(points: np.ndarray, sigma: float, rng: np.random.Generator) -> np.ndarray:

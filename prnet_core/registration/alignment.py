@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ MIN_NORMAL_COSINE = np.cos(np.pi / 4)
 SURFACE_NOISE = 0.05  # voxels: what is left of a surface's thickness without noise
 AGREEING_DEVIATIONS = 2.5  # distance to a plane, in standard deviations of both surfaces
 AGREEING_TANGENT = 1.5  # voxels along the plane
+FEW_ACROSS = 0.006  # share of the sample below which the points across an axis show nothing
+FEW_AGREEING = 0.0005
 AGREEING_COSINE = 0.7  # of the angle between normals
 
 
@@ -55,9 +58,31 @@ class AlignmentQuality:
         return max((space.violation for space in self.free_space), default=None)
 
     @property
-    def seen_agreement(self) -> float | None:
+    def seen_agreement(self) -> float:
         """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
-        return min((space.seen_agreement for space in self.free_space), default=None)
+        return min((space.seen_agreement for space in self.free_space), default=1.0)
+
+    @property
+    def surface_agreement(self) -> float:
+        """The smaller share of both directions of the visible points near the other cloud that lie on its surface.
+
+        Misaligned clouds of like places are near each other, but their surfaces do not meet.
+        """
+        shares = [(space.agreeing + FEW_AGREEING) / (space.near + FEW_AGREEING) for space in self.free_space]
+        return min(shares, default=1.0)
+
+    @property
+    def across_agreement(self) -> float | None:
+        """The smaller share of both directions of the visible points across the least constrained axis that agree.
+
+        None without such points. A place that is slid along itself shows there: its few walls across do not meet.
+        """
+        shares = [
+            (space.across_agreeing + FEW_AGREEING) / (space.across + FEW_AGREEING)
+            for space in self.free_space
+            if space.across > FEW_ACROSS
+        ]
+        return min(shares, default=None)
 
     @property
     def degeneracy(self) -> float:
@@ -65,7 +90,7 @@ class AlignmentQuality:
         return float(max(0.0, np.linalg.eigvalsh(self.information)[0]))
 
 
-def nearest(tree, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
     indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
     return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))
@@ -84,10 +109,6 @@ def measure_alignment(
     chosen = source.sample.index
     agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
     agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
-    free_space = (
-        measure_free_space(source, target, transform, distance[chosen], agrees),
-        measure_free_space(target, source, inverse, back_distance, agrees_back),
-    )
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
     cosines = np.sum(own_normals * normals, axis=1)
@@ -95,6 +116,11 @@ def measure_alignment(
     inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
     plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
     centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
+    axis = least_constrained_axis(information)
+    free_space = (
+        measure_free_space(source, target, transform, distance[chosen], agrees, axis),
+        measure_free_space(target, source, inverse, back_distance, agrees_back, inverse[:3, :3] @ axis),
+    )
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
@@ -141,6 +167,11 @@ def information_of(
     first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
     information = first.T @ second / len(points)
     return centroid, radius, 0.5 * (information + information.T)
+
+
+def least_constrained_axis(information: np.ndarray) -> np.ndarray:
+    """The direction of translation (3,) that an information matrix (6, 6) constrains least."""
+    return np.linalg.eigh(information[:3, :3])[1][:, 0]
 
 
 def count_close(

@@ -12,6 +12,12 @@ from prnet_core.registration.preprocess import PreparedCloud
 SAME_DIRECTION = np.cos(np.radians(15.0))
 SAME_ROTATION = np.radians(20.0)
 MAX_NORMALS = 1500
+ACROSS = 0.5  # cosine between a normal and an axis that it constrains
+FEWEST_ACROSS, MOST_ACROSS = 20, 400  # points with such a normal
+SLIDE_STEP = 2.0  # voxels
+MEETING_COSINE = 0.8
+SLIDES = 2
+SLIDE_SHARE = 0.75  # of the most points that meet: others are no rival
 
 
 def cube_rotations() -> np.ndarray:
@@ -82,3 +88,33 @@ def alternative_transforms(
             if min(known) > SAME_ROTATION:
                 rotations.append(rotation)
     return [se3.make_transform(r, centre - r @ centre) @ transform for r in rotations]
+
+
+def slid_transforms(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, axis: np.ndarray
+) -> list[np.ndarray]:
+    """A transform (4, 4) moved along an axis (3,) to where most surfaces across the axis meet a surface like them.
+
+    The axis is the one that the scene constrains least: a corridor with equal doors fits at several places along it.
+    Empty when the source has too few surfaces across the axis.
+    """
+    normals = source.normals @ transform[:3, :3].T
+    across = np.flatnonzero(np.abs(normals @ axis) > ACROSS)
+    if len(across) < FEWEST_ACROSS:
+        return []
+    across = across[:: max(1, len(across) // MOST_ACROSS)]
+    points, normals = se3.apply(transform, source.points[across]), normals[across]
+    reach = 0.5 * float(np.ptp(target.points @ axis))
+    shifts = np.arange(-reach, reach + SLIDE_STEP, SLIDE_STEP)
+    moved = (points[None] + shifts[:, None, None] * axis).reshape(-1, 3)
+    index, squared = target.level.tree.batch_nearest_neighbor_search(moved, source.config.num_threads)
+    cosines = np.abs(
+        np.sum(target.normals[np.asarray(index, np.int64)] * np.tile(normals, (len(shifts), 1)), axis=1)
+    )
+    meets = (np.asarray(squared) < SLIDE_STEP**2) & (cosines > MEETING_COSINE)
+    counts = meets.reshape(len(shifts), -1).sum(axis=1)
+    padded = np.concatenate([[-1], counts, [-1]])
+    peaks = np.flatnonzero((counts >= padded[:-2]) & (counts > padded[2:]))
+    peaks = peaks[counts[peaks] > SLIDE_SHARE * counts.max()]
+    best = peaks[np.argsort(-counts[peaks], kind="stable")[:SLIDES]]
+    return [se3.make_transform(np.eye(3), shifts[peak] * axis) @ transform for peak in best]

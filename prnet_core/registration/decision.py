@@ -10,7 +10,7 @@ from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
-from prnet_core.registration.verify import describe, is_certain, verify
+from prnet_core.registration.verify import describe, fit, is_certain, verify
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen.
+    guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
+    transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
+    scans is accepted without.
     """
     config = search.config
     status, reason = verify(best.quality, config)
@@ -34,15 +36,21 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
     if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
-    if search.is_out_of_time():
+    if search.is_out_of_time() and not is_near(best, guess, config):
+        if best.quality.violation is not None and is_certain(best.quality, config):
+            return Decision(best, status, reason)
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
     others = search.distinct(best, search.candidates) + search.alternatives(best)
-    rivals = [other for other in others if verify(other.quality, config)[0] == ACCEPTED]
-    group = sorted([best, *rivals], key=lambda candidate: -candidate.quality.agreement)
-    near = [candidate for candidate in group if is_near(candidate, guess, config)]
-    ratio = 1.0 / config.outstanding_agreement if near else config.rival_agreement
-    alike = [other for other in group if other.quality.agreement > ratio * group[0].quality.agreement]
-    near = [candidate for candidate in alike if candidate in near]
+    rivals = [other for other in others if other.status == ACCEPTED]
+    group = sorted([best, *rivals], key=lambda candidate: -fit(candidate.quality))
+    leader = fit(group[0].quality)
+    near = [
+        candidate
+        for candidate in group
+        if is_near(candidate, guess, config) and fit(candidate.quality) > leader - config.guess_margin
+    ]
+    margin = config.rival_margin if best.quality.violation is None else config.place_margin
+    alike = [other for other in group if fit(other.quality) > leader - margin]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

@@ -47,7 +47,9 @@ def fpfh(points: np.ndarray, normals: np.ndarray, radius: float, max_neighbors: 
     return (simplified + around.reshape(count, -1)).astype(np.float32)
 
 
-def darboux_angles(points, normals, centre, neighbor, distance) -> tuple[np.ndarray, ...]:
+def darboux_angles(
+    points: np.ndarray, normals: np.ndarray, centre: np.ndarray, neighbor: np.ndarray, distance: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Angles (theta, alpha, phi) of E pairs of points, and which pairs have them, each (E,).
 
     The frame stands on the point whose normal is nearer to the line between the two (u), so that the angles

@@ -30,6 +30,8 @@ NONE_THROUGH, NONE_VISIBLE = 0.002, 0.05  # shares added to both: a point or two
 FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
 MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
 
+ACROSS = 0.5  # cosine between a normal and an axis that it constrains
+
 
 @dataclass(frozen=True)
 class FreeSpace:
@@ -37,12 +39,16 @@ class FreeSpace:
 
     through: points that a ray of the other cloud passed on its way to something behind them.
     visible: points that the other sensor saw or should have seen: inside its rays, and not behind what they hit.
-    agreeing: visible points that lie on a surface of the other cloud.
+    near: visible points that lie near the other cloud. agreeing: visible points that lie on a surface of it.
+    across, across_agreeing: the same of the visible points whose surface stands across the least constrained axis.
     """
 
     through: float
     visible: float
     agreeing: float
+    near: float = 0.0
+    across: float = 0.0
+    across_agreeing: float = 0.0
 
     @property
     def violation(self) -> float:
@@ -61,11 +67,13 @@ def measure_free_space(
     T_other_cloud: np.ndarray,
     surface_distance: np.ndarray,
     agrees: np.ndarray,
+    axis: np.ndarray,
 ) -> FreeSpace | None:
     """Test the sample of a cloud against another cloud's rays under a transform (4, 4) in voxel units.
 
     surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
-    lie on a surface of it. None when the other cloud has no sensor origin.
+    lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. None when the other
+    cloud has no sensor origin.
     """
     if not other.views:
         return None
@@ -79,7 +87,10 @@ def measure_free_space(
         through |= passed
     visible &= sample.is_solid
     through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
-    return FreeSpace(float(through.mean()), float(visible.mean()), float((visible & agrees).mean()))
+    across = visible & (np.abs(normals @ axis) > ACROSS)
+    near = visible & (surface_distance < SURFACE_DISTANCE)
+    masks = (through, visible, visible & agrees, near, across, across & agrees)
+    return FreeSpace(*(float(mask.mean()) for mask in masks))
 
 
 def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:

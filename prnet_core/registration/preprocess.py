@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import small_gicp
@@ -25,7 +26,7 @@ class Level:
     tree: small_gicp.KdTree
 
     @cached_property
-    def open3d_cloud(self):
+    def open3d_cloud(self) -> Any:
         """The same points, normals and covariances, as Open3D takes them. Raises ImportError without Open3D."""
         import open3d
 
@@ -59,7 +60,7 @@ class PreparedCloud:
     voxel_size: float
     points: np.ndarray  # (N, 3) voxel filtered
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
-    level: Level | None  # None when there are no points
+    level: Level  # None when there are no points
     config: RegistrationConfig
     origins: Origins | None = None  # None where no sensor position is known
     features: dict = field(default_factory=dict)  # filled by `feature_hypotheses`
@@ -72,7 +73,8 @@ class PreparedCloud:
         """The rays of each sensor position; empty without one."""
         if self.origins is None or len(self) == 0:
             return ()
-        return make_views(self.origins.positions, self.origins.points, self.origins.view_index, self.points)
+        origins = self.origins
+        return make_views(origins.positions, origins.points, origins.view_index, self.points)  # type: ignore[arg-type]
 
     @cached_property
     def sample(self) -> Sample:
@@ -203,7 +205,7 @@ def prepare_cloud(
         view_index = None if view_index is None else view_index[within]
     if len(points) == 0 or voxel_size == 0.0:
         nothing = np.zeros((0, 3))
-        return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None, config)
+        return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None, config)  # type: ignore[arg-type]
     centre = points.mean(axis=0)
     scaled = (points - centre) / voxel_size
     cloud, tree = small_gicp.preprocess_points(
@@ -212,9 +214,10 @@ def prepare_cloud(
         num_neighbors=config.num_neighbors,
         num_threads=config.num_threads,
     )
+    seen_from = None
     if origins is not None:
         positions = (origins - centre) / voxel_size
-        origins = Origins(positions) if len(positions) == 1 else Origins(positions, scaled, view_index)
+        seen_from = Origins(positions) if len(positions) == 1 else Origins(positions, scaled, view_index)
     return PreparedCloud(
         centre=centre,
         voxel_size=voxel_size,
@@ -222,5 +225,5 @@ def prepare_cloud(
         normals=np.ascontiguousarray(cloud.normals()[:, :3]),
         level=Level(cloud, tree),
         config=config,
-        origins=origins,
+        origins=seen_from,
     )

@@ -29,7 +29,14 @@ def align(
     return transform if has_matches and np.isfinite(transform).all() else hypothesis
 
 
-def _small_gicp(source, target, hypothesis, max_distance, max_iterations, config) -> tuple[np.ndarray, bool]:
+def _small_gicp(
+    source: Level,
+    target: Level,
+    hypothesis: np.ndarray,
+    max_distance: float,
+    max_iterations: int,
+    config: RegistrationConfig,
+) -> tuple[np.ndarray, bool]:
     result = small_gicp.align(
         target.cloud,
         source.cloud,
@@ -45,7 +52,14 @@ def _small_gicp(source, target, hypothesis, max_distance, max_iterations, config
     return np.array(result.T_target_source), result.num_inliers > 0
 
 
-def _open3d(source, target, hypothesis, max_distance, max_iterations, config) -> tuple[np.ndarray, bool]:
+def _open3d(
+    source: Level,
+    target: Level,
+    hypothesis: np.ndarray,
+    max_distance: float,
+    max_iterations: int,
+    config: RegistrationConfig,
+) -> tuple[np.ndarray, bool]:
     from open3d.pipelines import registration
 
     clouds = source.open3d_cloud, target.open3d_cloud

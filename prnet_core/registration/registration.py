@@ -63,13 +63,11 @@ class Registration:
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
         clouds = [clean_points(points, self.config) for points in (source, target)]
         voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, clouds))
-        prepared = [
-            self.prepare(points, voxel_size, origin)
-            for points, origin in ((source, source_origin), (target, target_origin))
-        ]
+        prepared_source = self.prepare(source, voxel_size, source_origin)
+        prepared_target = self.prepare(target, voxel_size, target_origin)
         seconds = time.perf_counter() - began
         left = None if deadline is None else deadline - seconds
-        result = self.register_prepared(*prepared, guess, deadline=left)
+        result = self.register_prepared(prepared_source, prepared_target, guess, deadline=left)
         result.timings["preprocess"] = time.perf_counter() - began - sum(result.timings.values())
         return result
 

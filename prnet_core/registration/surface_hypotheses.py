@@ -15,21 +15,30 @@ if TYPE_CHECKING:
 
 
 def surface_transforms(
-    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range
+    network: PRNet,
+    source: PreparedCloud,
+    target: PreparedCloud,
+    num_points: int,
+    seeds: range,
+    count: int = 1,
 ) -> list[np.ndarray]:
-    """The network's transforms (4, 4) in the pair's voxel units, one for each random choice of points (seed).
+    """The network's `count` best transforms (4, 4) in the pair's voxel units for each random choice of points (seed).
 
-    All run in one batch. Rotating the source would change nothing. Outputs that are not finite are left out.
+    All seeds run in one batch, the best of each come first. Rotating the source would change nothing. Outputs that are
+    not finite are left out.
     """
     from prnet_core.model.surface_inputs import pair_batch
 
-    dense = [DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target)]
-    pairs = [surface_pair(*dense, num_points, np.random.default_rng(seed)) for seed in seeds]
+    dense_source, dense_target = (DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target))
+    rngs = map(np.random.default_rng, seeds)
+    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
     device = next(network.parameters()).device
-    outputs = network.register(*(cloud.to(device) for cloud in pair_batch(pairs)))
+    x, y = (cloud.to(device) for cloud in pair_batch(pairs))
+    outputs = network.hypotheses(x, y, count).double().cpu().numpy()
     transforms = []
-    for output, pair in zip(outputs.double().cpu().numpy(), pairs, strict=True):
-        if np.isfinite(output).all():
-            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
-            transforms.append(pair.to_metric(output))
+    for rank in range(count):
+        for output, pair in zip(outputs[:, rank], pairs, strict=True):
+            if np.isfinite(output).all():
+                output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
+                transforms.append(pair.to_metric(output))
     return transforms

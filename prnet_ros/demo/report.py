@@ -16,12 +16,15 @@ from prnet_core.odometry.metrics import (
     relative_pose_error,
 )
 
+_WITH_STATUS = ("first", "accepted", "weak")
 _UNREGISTERED = {
+    "weak": "weak, not published",
     "rejected": "rejected",
     "ambiguous": "ambiguous",
     "dropped": "dropped for newer ones",
     "ignored": "ignored (late stamp)",
     "paused": "received while paused",
+    "outdated": "from before a reset",
     "waiting_for_": "without known extrinsics",
     "bad_cloud.": "unusable",
     "error.": "failed",
@@ -96,7 +99,14 @@ def path_length(poses: np.ndarray) -> float:
 def unregistered_scans(values: dict[str, str]) -> dict[str, int]:
     """Number of scans that were received and not registered, by the counter of the diagnostics."""
     names = tuple(_UNREGISTERED)
-    return {name: int(value) for name, value in values.items() if name.startswith(names) and value.isdigit()}
+    counts = {name: int(value) for name, value in values.items() if name.startswith(names) and value.isdigit()}
+    return {**counts, "weak": _unpublished_weak(values)}
+
+
+def _unpublished_weak(values: dict[str, str]) -> int:
+    """Number of weak scans that the node did not publish, as its parameter `publish_weak` says."""
+    first, accepted, weak, registered = (int(values.get(name, 0)) for name in (*_WITH_STATUS, "registered"))
+    return min(weak, max(0, first + accepted + weak - registered))
 
 
 def table(num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None) -> str:
@@ -136,9 +146,9 @@ def _unregistered_rows(values: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def _registered(values: dict[str, str]) -> str:
-    parts = [
-        f"{values[name]} {name}" for name in ("first", "accepted", "weak") if values.get(name, "0") != "0"
-    ]
+    counts = {name: int(values.get(name, 0)) for name in _WITH_STATUS}
+    counts["weak"] -= _unpublished_weak(values)
+    parts = [f"{number} {name}" for name, number in counts.items() if number]
     return f"{values.get('registered', '?')}  ({', '.join(parts)})"
 
 

@@ -13,7 +13,7 @@ OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.E
 BAD_CLOUD, CORE_ERROR = "bad_cloud.", "error."  # prefixes of counters, the kind follows
 _COUNTERS = (
     "received", "registered", "first", "accepted", "weak", "ambiguous", "rejected", "dropped", "ignored", "reset",
-    "outdated", "paused", "waiting_for_extrinsics", "missing_by_stamps", "too_fast", "process_restarts",
+    "outdated", "paused", "waiting_for_extrinsics", "missing_by_stamps", "too_fast", "process_restarts", "notes",
 )
 _NOT_USED = {  # counters of scans that were not used, in words
     "rejected": "scans rejected",
@@ -67,6 +67,7 @@ def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticSt
     for name, quantile in (("latency_median_ms", 0.5), ("latency_p95_ms", 0.95)):
         latency = counts.latency(quantile)
         values[name] = "" if latency is None else f"{latency * 1e3:.1f}"
+    values["last_note"] = counts.reasons.get("notes", "")
     values["activity"] = state.activity
     values["topic"] = state.topic
     values["frame"] = state.sensor_frame

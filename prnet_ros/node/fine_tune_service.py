@@ -57,6 +57,7 @@ class FineTuneService:
         self._was_running = False
         self._is_over = threading.Event()  # no run, nor files of one
         self._is_over.set()
+        self._num_calls = 0  # that wait for an answer; of the executor's thread
 
         # A coroutine that waits would keep all others of its group from running.
         for name, function in (
@@ -83,12 +84,15 @@ class FineTuneService:
         self._parameters = parameters
 
     def close(self, timeout: float) -> None:
-        """End a run, and wait up to so many seconds until nothing of it is left."""
+        """End a run, and wait up to so many seconds until nothing of it is left and all calls are answered."""
+        deadline = time.monotonic() + timeout
         with self._lock:
             self._is_closed = True
             if self._run is not None:
                 self._run.cancel()
         self._is_over.wait(timeout)
+        while self._num_calls and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def status(self) -> DiagnosticStatus:
         """How the run goes, or how the last one went."""
@@ -131,8 +135,10 @@ class FineTuneService:
                 if self._node.executor is not None:
                     self._node.executor.wake()
 
+            self._num_calls += 1
             threading.Thread(target=run, name=f"prnet_{name}", daemon=True).start()
             response.success, response.message = await done
+            self._num_calls -= 1
             self._node.get_logger().info(f"{name}: {response.message}")
             return response
 

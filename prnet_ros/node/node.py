@@ -75,11 +75,12 @@ class PRNetNode(LifecycleNode):
         """Whether the node is to be configured and activated at once."""
         return self._settings.autostart
 
-    def close(self, timeout: float) -> bool:
-        """End fine-tuning and the registration process; False when that takes over `timeout` seconds."""
-        deadline = time.monotonic() + timeout
+    def close(self, timeout: float) -> None:
+        """End fine-tuning and the registration process; waits up to so many seconds for each."""
+        self._fine_tuning.close(timeout=0.0)
+        if self._session is not None:
+            self._session.close(timeout)
         self._fine_tuning.close(timeout)
-        return self._session is None or self._session.close(max(deadline - time.monotonic(), 0.0))
 
     # --- lifecycle ---
 

@@ -53,8 +53,10 @@ class Outputs:
         """The frame whose motion is published: the base's, or the scan's own where none was named."""
         return self._base_frame or scan.frame_id
 
-    def publish(self, scan: Scan, update: OdometryUpdate, points: np.ndarray, T_base_sensor: np.ndarray) -> None:
-        """TF first, the cloud last, and only when it has a subscriber. points: (N, 3), those registered."""
+    def publish(
+        self, scan: Scan, update: OdometryUpdate, points: np.ndarray | None, T_base_sensor: np.ndarray
+    ) -> None:
+        """TF first, the cloud last. points: (N, 3), the registered ones in the sensor's frame, or None."""
         if update.status in ("first", "reset"):
             self._trajectory.clear()
             self._started_at, self.initial_pose = self.initial_pose, AT_ORIGIN
@@ -75,7 +77,7 @@ class Outputs:
             )
         self._odometry.publish(odometry_message(motion, scan.stamp, self.odom_frame, base_frame))
         self._trajectory.add(motion.T_odom_base, scan.stamp)
-        if self._registered_points.get_subscription_count() > 0:
+        if points is not None:
             points = se3.apply(motion.T_odom_base @ T_base_sensor, points)
             self._registered_points.publish(cloud_message(points, scan.stamp, self.odom_frame))
 
@@ -83,6 +85,10 @@ class Outputs:
         """The predicted pose with a covariance that says that it is unknown; no TF."""
         T_odom_base = self._started_at.T_odom_start @ motion_of_base(update, T_base_sensor).T_odom_base
         self._odometry.publish(lost_message(T_odom_base, scan.stamp, self.odom_frame, self.base_frame_of(scan)))
+
+    def are_points_wanted(self) -> bool:
+        """Whether the registered cloud has a subscriber."""
+        return self._registered_points.get_subscription_count() > 0
 
     def is_local_map_wanted(self) -> bool:
         """Whether the local map has a subscriber."""

@@ -67,8 +67,8 @@ SPECS: dict[str, Spec] = {
     "registration.refinement": Spec(
         _REGISTRATION.refinement, "Method that refines the pose, and its library.", choices=get_args(Refinement)
     ),
-    "odometry.target": Spec(
-        _ODOMETRY.target, "What a scan is registered to.", choices=("previous", "keyframe", "map")
+    "odometry.max_scan_time": Spec(
+        0.0, "Seconds for one scan; 0: what the stamps of the scans allow.", range=(0.0, 60.0)
     ),
     "odometry.keyframe_overlap": Spec(
         _ODOMETRY.keyframe_overlap, "New keyframe when less than this share of the scan overlaps it.", range=(0.0, 1.0)
@@ -94,6 +94,8 @@ SPECS: dict[str, Spec] = {
     ),
     "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
 }
+
+DEPRECATED = {"odometry.target": "scans are registered to a local map always"}  # of the parameters without effect
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,9 @@ def unknown_parameters(node: Node) -> list[str]:
     """Parameters set for the node that it does not have, in words, with the nearest name."""
     words = []
     for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no other way to ask
+        if name in DEPRECATED:
+            words.append(f"'{name}' ({DEPRECATED[name]})")
+            continue
         if node.has_parameter(name) or name.startswith("qos_overrides."):
             continue
         nearest = get_close_matches(name, SPECS, n=1)
@@ -174,6 +179,7 @@ def read_parameters(node: Node) -> NodeParameters:
         raise ParameterError(f"parameters 'registration': {error}") from error
     odometry = _group(values, "odometry.")
     guess_frame = odometry.pop("guess_frame")
+    odometry["max_scan_time"] = odometry["max_scan_time"] or None
     return NodeParameters(
         guess_frame=guess_frame,
         **{name: value for name, value in values.items() if "." not in name},

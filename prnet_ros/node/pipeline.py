@@ -15,13 +15,14 @@ from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR
 from prnet_ros.node.extrinsics import Extrinsics
 from prnet_ros.node.guess import GuessFrame
 from prnet_ros.node.outputs import Outputs
-from prnet_ros.node.registration_process import RegistrationProcess, RemoteError
+from prnet_ros.node.registration_process import RegisteredScan, RegistrationProcess, RemoteError
 from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
 
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
 
 IMPLAUSIBLE_SPEED = 100.0  # m/s
+MAP_PERIOD = 1.0  # s, at most so often
 _WITH_POSE = ("first", "reset", "accepted")
 _NEVER = float("-inf")
 
@@ -79,11 +80,15 @@ class ScanPipeline:
             return
         stamp = seconds(scan.stamp)
         prior = self._guess.motion_to(scan.frame_id, scan.stamp)
-        update, self.num_recent_scans = registration.call(
-            "register", scan.cloud.points, stamp, scan.cloud.times, prior
+        registered: RegisteredScan = registration.call(
+            "register", scan.cloud.points, stamp, scan.cloud.times, prior, self._outputs.are_points_wanted()
         )
+        update, self.num_recent_scans = registered.update, registered.num_recent_scans
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
             self._logger.warning(f"a scan was {update.status}, logged once, /diagnostics counts: {update.reason}")
+        for note in update.notes:
+            if self._counters.count("notes", note):
+                self._logger.warning(f"of a scan, logged once, /diagnostics counts: {note}")
         if update.status == "ignored":
             return
         self._last_stamp = stamp
@@ -95,12 +100,22 @@ class ScanPipeline:
                 self._counters.count("outdated")
                 return
             if is_published:
-                self._outputs.publish(scan, update, scan.cloud.points, T_base_sensor)
+                self._outputs.publish(scan, update, registered.points, T_base_sensor)
             elif self.publish_lost:
                 self._outputs.publish_lost(scan, update, T_base_sensor)
         if is_published:
             self._counters.count("registered")
             self._counters.add_latency(time.monotonic() - scan.received)
+            self._publish_local_map(registration, scan, T_base_sensor)
+
+    def _publish_local_map(self, registration: RegistrationProcess, scan: Scan, T_base_sensor: np.ndarray) -> None:
+        now = time.monotonic()
+        if not self._outputs.is_local_map_wanted() or now - self._map_published_at < MAP_PERIOD:
+            return
+        self._map_published_at = now
+        points = registration.call("local_map")
+        if points is not None:
+            self._outputs.publish_local_map(scan, points, T_base_sensor)
 
     def on_error(self, error: Exception) -> None:
         """Count an exception and log it once."""

@@ -26,11 +26,13 @@ def main() -> None:
 
 
 def _serve(channel: Channel) -> None:
-    setup = channel.receive()
     try:
+        setup = channel.receive()  # imports much already
         from prnet_ros.node.registration_server import RegistrationServer
 
         server = RegistrationServer(setup)
+    except ChannelClosed:
+        raise
     except Exception as error:  # noqa: BLE001  the node reports it
         channel.send((None, _described(error)))
         os._exit(1)

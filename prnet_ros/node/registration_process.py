@@ -9,7 +9,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from prnet_core.odometry import OdometryConfig
+import numpy as np
+
+from prnet_core.odometry import OdometryConfig, OdometryUpdate
 from prnet_core.registration import RegistrationConfig
 from prnet_ros.node.channel import Channel, ChannelClosed
 
@@ -51,6 +53,16 @@ class LoadedNetwork:
     device: str
     weights: str
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class RegisteredScan:
+    """Answer of the process to a scan. update: without its sweep. points: (N, 3) float32, the deskewed scan in the
+    sensor's frame, or None when it was not wanted. num_recent_scans: kept for fine-tuning before this one."""
+
+    update: OdometryUpdate
+    points: np.ndarray | None
+    num_recent_scans: int
 
 
 class RegistrationProcess:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import small_gicp
 
 from prnet_core.fine_tuning.recent_scans import RecentScans
+from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryUpdate, ScanOdometry
 from prnet_core.registration import Registration
+from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_ros.node import network
-from prnet_ros.node.registration_process import RegistrationSetup
+from prnet_ros.node.registration_process import RegisteredScan, RegistrationSetup
 
+MAP_POINTS = 30_000  # about so many of the local map are published
 TUNING_POINTS = 16_384  # of a scan, drawn at random: more are of no use to fine-tuning
-_TAKES_PRIOR = "predicted_motion" in signature(ScanOdometry.register_scan).parameters
 
 
 class RegistrationServer:
@@ -25,27 +28,45 @@ class RegistrationServer:
         self._config = setup.registration
         self._odometry = ScanOdometry(Registration(self._network, setup.registration), setup.odometry)
         self._recent_scans = RecentScans(setup.num_recent_scans)
-        self._unseen: tuple[np.ndarray, OdometryUpdate] | None = None
+        self._unseen: OdometryUpdate | None = None
+        self._T_map_odom = np.eye(4)
 
     def register(
-        self, points: np.ndarray, stamp: float, times: np.ndarray | None, predicted_motion: np.ndarray | None
-    ) -> tuple[OdometryUpdate, int]:
-        """ScanOdometry.register_scan, and the number of recent scans kept for fine-tuning."""
-        prior = {} if predicted_motion is None or not _TAKES_PRIOR else {"predicted_motion": predicted_motion}
-        update = self._odometry.register_scan(points, stamp, times, **prior)
+        self,
+        points: np.ndarray,
+        stamp: float,
+        times: np.ndarray | None,
+        predicted_motion: np.ndarray | None,
+        wants_points: bool,
+    ) -> RegisteredScan:
+        """ScanOdometry.register_scan."""
+        update = self._odometry.register_scan(points, stamp, times, predicted_motion)
+        self._T_map_odom = update.T_map_odom
         if update.status != "ignored":
-            self._unseen = points, update
-        return update, len(self._recent_scans)
+            self._unseen = update
+        points = update.points.astype(np.float32) if wants_points else None
+        return RegisteredScan(replace(update, sweep=None), points, len(self._recent_scans))
 
     def after_answer(self) -> None:
-        """What need not be waited for: keep the scan just registered if it differs from the others."""
+        """Work that nobody waits for: keep the scan just registered if it differs from the others."""
         if self._unseen is None:
             return
-        (points, update), self._unseen = self._unseen, None
+        update, self._unseen = self._unseen, None
         if update.status in ("first", "reset"):
             self._recent_scans.start_trajectory()
         has_pose = update.status in ("first", "reset", "accepted")
-        self._recent_scans.add(points, update.T_odom_sensor if has_pose else None, update.stamp)
+        self._recent_scans.add(update.points, update.T_odom_sensor if has_pose else None, update.stamp)
+
+    def local_map(self) -> np.ndarray | None:
+        """The keyframes that scans are registered to, joined and voxel filtered: (N, 3) float32 in the frame of the
+        odometry; None before the first one."""
+        frames = self._odometry.keyframes[-self._odometry.config.map_keyframes :]
+        if not frames:
+            return None
+        joined = np.vstack([se3.apply(frame.T_map_sensor, frame.points) for frame in frames])
+        voxel_size = self._config.voxel_size or choose_voxel_size(joined, MAP_POINTS)
+        points = small_gicp.voxelgrid_sampling(joined, voxel_size).points()[:, :3]
+        return se3.apply(se3.invert(self._T_map_odom), points).astype(np.float32)
 
     def reset(self) -> None:
         """Forget the trajectory."""

@@ -1,4 +1,4 @@
-"""The launch file under the real launch and launch_ros, where they are installed."""
+"""The launch file with the real launch and launch_ros, where they are installed."""
 
 import threading
 import time
@@ -9,6 +9,18 @@ import pytest
 pytest.importorskip("launch_ros", reason="launch_ros is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
+BAG = str(ROOT / "test" / "data" / "lidar_walk")
+
+
+def require_prefix():
+    from ament_index_python import PackageNotFoundError, get_package_prefix
+
+    try:
+        prefix = Path(get_package_prefix("prnet_ros"))
+    except PackageNotFoundError:
+        pytest.skip("prnet_ros is not installed in an ament prefix")
+    if not (prefix / "lib" / "prnet_ros" / "prnet_node").exists():
+        pytest.skip(f"{prefix}/lib/prnet_ros has no executables: not installed by colcon")
 
 
 def included(**arguments):
@@ -32,43 +44,57 @@ def test_it_declares_its_arguments():
             "rviz"} <= declared
 
 
+@pytest.mark.parametrize("arguments", [{"config": "/nowhere/prnet.yaml"}, {"bag": "nowhere.mcap"}])
+def test_a_file_that_does_not_exist_ends_it(arguments):
+    from launch import LaunchService
+
+    service = LaunchService(noninteractive=True)
+    service.include_launch_description(included(**arguments))
+    assert service.run() == 1
+
+
+def test_a_replay_that_fails_ends_it(ros_domain):
+    from launch import LaunchService
+
+    require_prefix()
+    service = LaunchService(noninteractive=True)
+    service.include_launch_description(included(bag=BAG, points="/not_in_the_bag", weights="none"))
+    assert service.run() == 1
+
+
 def test_it_plays_a_bag_into_the_node(ros_domain):
-    """For real: the node and the replay of the sample bag, until odometry with our frame name arrives."""
+    """The node and the replay of the sample bag, until odometry with our frame name arrives."""
     import rclpy
-    from ament_index_python import PackageNotFoundError, get_package_prefix
     from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
 
     from launch import LaunchService
 
-    try:
-        get_package_prefix("prnet_ros")
-    except PackageNotFoundError:
-        pytest.skip("prnet_ros is not installed in an ament prefix")
+    require_prefix()
     context = rclpy.Context()
     context.init(domain_id=ros_domain)
     listener = rclpy.create_node("listener", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
-    heard = []
-    listener.create_subscription(Odometry, "/robot1/odometry", heard.append, 10)
+    received = []
+    listener.create_subscription(Odometry, "/robot1/odometry", received.append, 10)
 
     service = LaunchService(noninteractive=True)
     service.include_launch_description(included(
-        bag=str(ROOT / "test" / "data" / "lidar_walk"), namespace="robot1", odom_frame="odom1", weights="none",
+        bag=BAG, namespace="robot1", odom_frame="odom1", weights="none",
     ))
 
-    def stop_when_heard():
+    def stop_when_received():
         end = time.monotonic() + 60
-        while len(heard) < 3 and time.monotonic() < end:
+        while len(received) < 3 and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         service.shutdown()
 
-    watcher = threading.Thread(target=stop_when_heard)
+    watcher = threading.Thread(target=stop_when_received)
     watcher.start()
     exit_code = service.run()  # launch wants the main thread
     watcher.join()
     executor.shutdown()
     context.try_shutdown()
     assert exit_code == 0
-    assert len(heard) >= 3 and heard[0].header.frame_id == "odom1"
+    assert len(received) >= 3 and received[0].header.frame_id == "odom1"

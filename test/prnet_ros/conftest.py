@@ -96,9 +96,13 @@ class Robot:
         (self._changes / "sitecustomize.py").write_text(f"import sys\nif {is_theirs}:\n{body}")
 
     def start_node(
-        self, *arguments: str, program: tuple[str, ...] = ("-m", "prnet_ros.node.main"), **parameters: object
+        self,
+        *arguments: str,
+        program: tuple[str, ...] = ("-m", "prnet_ros.node.main"),
+        wait: bool = True,
+        **parameters: object,
     ) -> None:
-        """Start the node and wait until every publisher and subscription has matched, at both ends.
+        """Start the node and, if so wanted, wait until every publisher and subscription has matched, at both ends.
 
         The node's end is in its diagnostics: what is published before the reader has matched too is lost.
         parameters: with __ for a dot. No network unless `weights` is given: the seconds it takes to load are
@@ -112,9 +116,11 @@ class Robot:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         with self._log_path.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment)
-        self.wait_until(self._is_matched, "the node to match")
+        if wait:
+            self.wait_until(self.is_matched, "the node to match")
 
-    def _is_matched(self) -> bool:
+    def is_matched(self) -> bool:
+        """Whether the node takes scans, and both ends know of the other's publishers and subscriptions."""
         if self.process.poll() is not None:
             pytest.fail(f"the node ended with {self.process.returncode}:\n{self.log()}")
         if not self.statuses or not all(s.get_publisher_count() > 0 for s in self._subscriptions):

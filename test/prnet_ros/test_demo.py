@@ -69,6 +69,9 @@ def test_drift_is_reported_in_metres_and_percent():
     assert re.search(r"registered +10  \(1 first, 7 accepted, 2 weak\)", text)
     assert re.search(r"scans in the bag +12\n", text) and re.search(r"rejected +1\n", text)
     assert re.search(r"not received +1\n", text) and re.search(r"dropped for newer ones +0\n", text)
+    assert "weak, not published" not in text
+    text = table(12, DemoResult(Trajectory(stamps, estimate), 8, {**values, "registered": "8"}, 2.5), comparison)
+    assert re.search(r"registered +8  \(1 first, 7 accepted\)", text) and re.search(r"weak, not published +2\n", text)
     assert re.search(r"unusable \(another frame\) +3\n", text) and "extrinsics" not in text
 
 
@@ -109,7 +112,7 @@ def run_demo(domain: int, tmp_path: Path, *arguments: object) -> subprocess.Comp
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
     command = [sys.executable, "-m", "prnet_ros.demo.main", *map(str, arguments)]
     command += ["--domain-id", str(domain), "--output", str(tmp_path / "out put")]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=240)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=480)
 
 
 def numbers_after(name: str, text: str) -> list[float]:

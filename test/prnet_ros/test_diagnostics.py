@@ -1,21 +1,22 @@
-"""What the diagnostics say about what was counted."""
+"""Counters become diagnostics."""
 
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from prnet_ros.node.counters import Counters, GapDetector  # noqa: E402
-from prnet_ros.node.diagnostics import ERROR, OK, WARN, Situation, status_of  # noqa: E402
+from prnet_ros.node.diagnostics import ERROR, OK, WARN, NodeState, status_of  # noqa: E402
 
-CALM = {
-    "topic": "/points", "num_publishers": 1, "seconds_without_data": 0.1, "no_data_timeout": 5.0,
-    "missing_mount": "", "setup_problem": "", "details": {"device": "cpu"},
+ALL_WELL = {
+    "node_name": "/robot/prnet", "topic": "/points", "sensor_frame": "lidar", "activity": "active", "num_publishers": 1,
+    "seconds_without_data": 0.1, "no_data_timeout": 5.0, "missing_extrinsics": "", "setup_problem": "",
+    "details": {"device": "cpu"},
 }
 
 
 def report(counters, earlier=None, **changes):
     earlier = Counters().copy() if earlier is None else earlier
-    return status_of(counters.copy(), earlier, Situation(**{**CALM, **changes}))
+    return status_of(counters.copy(), earlier, NodeState(**{**ALL_WELL, **changes}))
 
 
 def values_of(status):
@@ -30,6 +31,7 @@ def test_all_is_well():
     counters.add_latency(0.040)
     status = report(counters)
     assert (status.level, status.message) == (OK, "1 scans registered since the last report")
+    assert (status.name, status.hardware_id) == ("/robot/prnet: odometry", "lidar")
     values = values_of(status)
     assert values["received"] == values["registered"] == "1" and values["rejected"] == "0"
     assert values["latency_median_ms"] == "30.0" and values["device"] == "cpu"
@@ -41,11 +43,13 @@ def test_all_is_well():
     ("ignored", WARN, "1 scans ignored: why"),
     ("dropped", WARN, "1 scans dropped"),
     ("missing_by_stamps", WARN, "about 1 scans never arrived"),
-    ("reset", WARN, "started anew: why"),
+    ("ambiguous", WARN, "1 scans ambiguous: why"),
+    ("reset", WARN, "a new trajectory was started: why"),
+    ("process_restarts", ERROR, "the registration process was restarted: why"),
     ("bad_cloud.empty", WARN, "1 unusable clouds (empty): why"),
     ("error.RuntimeError", ERROR, "1 x RuntimeError: why"),
 ])
-def test_what_happened_is_told_once_and_its_count_stays(name, level, words):
+def test_what_happened_is_reported_once_and_its_count_stays(name, level, words):
     counters = Counters()
     counters.count(name, "why")
     status = report(counters)
@@ -57,12 +61,24 @@ def test_what_happened_is_told_once_and_its_count_stays(name, level, words):
 
 @pytest.mark.parametrize("changes, level, words", [
     ({"seconds_without_data": 7.2}, WARN, "no data for 7 s on /points (1 publishers)"),
-    ({"missing_mount": "no way to 'base'"}, ERROR, "nothing is published: no way to 'base'"),
+    ({"missing_extrinsics": "no transform to 'base'"}, ERROR, "nothing is published: no transform to 'base'"),
     ({"setup_problem": "no CUDA device"}, ERROR, "no CUDA device"),
 ])
-def test_situations(changes, level, words):
+def test_states(changes, level, words):
     status = report(Counters(), **changes)
     assert status.level == level and words in status.message
+
+
+@pytest.mark.parametrize("activity", ["inactive", "paused", "loading"])
+def test_a_node_that_takes_no_scans_says_why_and_misses_none(activity):
+    status = report(Counters(), activity=activity, seconds_without_data=100.0)
+    assert (status.level, status.message) == (OK, activity)
+
+
+def test_a_status_that_the_node_does_not_know_is_counted():
+    counters = Counters()
+    counters.count("levitating", "why")
+    assert values_of(report(counters))["levitating"] == "1"
 
 
 def test_the_worst_comes_first():

@@ -1,4 +1,4 @@
-"""Motions become messages, and messages motions."""
+"""Transforms become messages, and messages transforms."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("hypothesis", reason="hypothesis is not installed")
 
 from builtin_interfaces.msg import Time  # noqa: E402
-from geometry_msgs.msg import Transform  # noqa: E402
+from geometry_msgs.msg import PoseWithCovarianceStamped, Transform  # noqa: E402
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.extra.numpy import arrays  # noqa: E402
@@ -16,7 +16,14 @@ from prnet_core.geometry import se3  # noqa: E402
 from prnet_core.io.pointcloud2 import read_cloud  # noqa: E402
 from prnet_core.odometry.extrinsics import BaseMotion  # noqa: E402
 from prnet_ros.node.frames import pose_message, quaternion_of, transform_matrix, transform_message  # noqa: E402
-from prnet_ros.node.messages import cloud_message, odometry_message, tf_message, usable_covariance  # noqa: E402
+from prnet_ros.node.messages import (  # noqa: E402
+    cloud_message,
+    initial_pose_of,
+    lost_message,
+    odometry_message,
+    tf_message,
+    usable_covariance,
+)
 
 STAMP = Time(sec=12, nanosec=34)
 twists = arrays(np.float64, 6, elements=st.floats(-3.0, 3.0))
@@ -87,3 +94,28 @@ def test_an_unknown_covariance_is_large_and_finite():
     assert message.header.frame_id == "odom" and message.child_frame_id == "base"
     np.testing.assert_array_equal(np.reshape(message.twist.covariance, (6, 6)), np.eye(6) * 1e6)
     assert message.pose.pose == pose_message(np.eye(4))
+
+
+def test_a_lost_message_is_a_pose_without_information():
+    T_odom_base = se3.exp(np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3]))
+    message = lost_message(T_odom_base, STAMP, "odom", "base")
+    assert message.pose.pose == pose_message(T_odom_base)
+    np.testing.assert_array_equal(np.reshape(message.pose.covariance, (6, 6)), np.eye(6) * 1e6)
+
+
+@pytest.mark.parametrize("frame", ["odom", "/odom", ""])
+def test_initial_pose(frame):
+    message = PoseWithCovarianceStamped()
+    message.header.frame_id = frame
+    message.pose.pose = pose_message(se3.exp(np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])))
+    message.pose.covariance = np.eye(6).ravel()
+    pose = initial_pose_of(message, "odom")
+    np.testing.assert_allclose(pose.T_odom_start, se3.exp(np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])), atol=1e-12)
+    np.testing.assert_array_equal(pose.covariance, np.eye(6))
+    message.header.frame_id = "map"
+    with pytest.raises(ValueError, match="must be in 'odom', not in 'map'"):
+        initial_pose_of(message, "odom")
+    message.header.frame_id = "odom"
+    message.pose.pose.position.x = float("nan")
+    with pytest.raises(ValueError):
+        initial_pose_of(message, "odom")

@@ -105,10 +105,10 @@ FAILING_CORE = """
 from prnet_core.odometry import ScanOdometry
 register = ScanOdometry.register_scan
 
-def fail_sometimes(self, points, stamp, times=None):
+def fail_sometimes(self, points, stamp, *rest):
     if round(stamp * 10) % 3 == 2:
         raise RuntimeError("SVD did not converge")
-    return register(self, points, stamp, times)
+    return register(self, points, stamp, *rest)
 
 ScanOdometry.register_scan = fail_sometimes
 """
@@ -137,11 +137,11 @@ import time
 from prnet_core.odometry import ScanOdometry
 register = ScanOdometry.register_scan
 
-def slow_once(self, points, stamp, times=None):
+def slow_once(self, points, stamp, *rest):
     if stamp == 1001.0:
         print("in work", flush=True)
         time.sleep(2.0)
-    return register(self, points, stamp, times)
+    return register(self, points, stamp, *rest)
 
 ScanOdometry.register_scan = slow_once
 """

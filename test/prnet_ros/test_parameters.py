@@ -64,3 +64,33 @@ def test_the_node_declares_what_the_file_sets(robot):
         assert descriptor.description == spec.description, name
         assert descriptor.read_only is not spec.settable, name
         assert bool(descriptor.integer_range or descriptor.floating_point_range) is (spec.range is not None), name
+
+
+@pytest.mark.parametrize("name, value, expected", [
+    ("registration.max_range", 50, 50.0), ("no_data_timeout", 2, 2.0), ("registration.voxel_size", 0, None),
+])
+def test_integers_are_accepted_for_doubles(ros_domain, name, value, expected):
+    import rclpy
+    from rclpy.parameter import Parameter
+
+    from prnet_ros.node.parameters import declare_parameters, on_change, read_parameters
+
+    context = rclpy.Context()
+    context.init(domain_id=ros_domain)
+    node = rclpy.create_node("prnet", context=context, parameter_overrides=[Parameter(name, value=value)])
+    try:
+        declare_parameters(node)
+        parameters = read_parameters(node)
+        group, _, field = name.rpartition(".")
+        found = getattr(getattr(parameters, group) if group else parameters, field)
+        assert (found, type(found)) == (expected, type(expected))
+        changed = []
+        on_change(node, changed.append)
+        results = [
+            node.set_parameters([Parameter("fine_tune.max_seconds", value=v)])[0].successful for v in (60, 0, "long")
+        ]
+        assert results == [True, False, False]
+        assert [p.fine_tune.max_seconds for p in changed] == [60.0]
+    finally:
+        node.destroy_node()
+        context.try_shutdown()

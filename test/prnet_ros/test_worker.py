@@ -1,4 +1,4 @@
-"""The slot, where the newest wins, and the thread behind it, which nothing ends."""
+"""The slot, which keeps the latest scan only, and the thread behind it, which outlives every error."""
 
 import threading
 
@@ -6,11 +6,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, RemoteError  # noqa: E402
 from prnet_ros.node.scan_slot import ScanSlot  # noqa: E402
 from prnet_ros.node.worker import Worker  # noqa: E402
 
 
-def test_newest_wins_and_the_older_one_is_reported():
+def test_the_latest_replaces_and_the_older_one_is_reported():
     slot = ScanSlot()
     assert [slot.put(scan) for scan in "abc"] == [False, True, True]
     assert slot.take(0.0) == "c"
@@ -43,77 +44,129 @@ def test_only_an_unwanted_scan_is_discarded():
     assert slot.take(0.0) is None
 
 
-class Harness:
-    """A worker whose odometry is a list that the scans are added to."""
+class FakeProcess:
+    """Stands in for RegistrationProcess."""
 
     def __init__(self):
-        self.odometry, self.errors, self.slot = [], [], ScanSlot()
-        self.done = threading.Semaphore(0)
-        self.worker = Worker(self.odometry, self.slot, self.process, self.on_error)
+        self.is_ended, self.is_killed = threading.Event(), False
 
-    def process(self, odometry, scan):
+    def wait_until_ready(self):
+        return LoadedNetwork(False, "none", "none")
+
+    def is_alive(self):
+        return not self.is_ended.is_set()
+
+    def kill(self):
+        self.is_killed = True
+        self.is_ended.set()
+
+    close = kill
+
+
+class Harness:
+    """A worker whose processes are fakes, and what it does with scans: exceptions are raised, others are noted."""
+
+    def __init__(self):
+        self.processes, self.scans, self.errors, self.deaths, self.ready = [], [], [], [], 0
+        self.slot, self.done = ScanSlot(), threading.Semaphore(0)
+        self.worker = Worker(self.start, self.slot, self.process, self.on_ready, self.on_died, self.on_error)
+
+    def start(self):
+        self.processes.append(FakeProcess())
+        return self.processes[-1]
+
+    def process(self, registration, scan):
         if isinstance(scan, Exception):
             raise scan
-        odometry.append((scan, threading.current_thread().name))
+        self.scans.append((scan, self.processes.index(registration)))
         self.done.release()
+
+    def on_ready(self, registration, loaded):
+        self.ready += 1
+        self.done.release()
+
+    def on_died(self, reason):
+        self.deaths.append(reason)
 
     def on_error(self, error):
         self.errors.append(error)
         self.done.release()
 
+    def wait(self):
+        assert self.done.acquire(timeout=60)
+
     def put_and_wait(self, scan):
         self.slot.put(scan)
-        assert self.done.acquire(timeout=60)
+        self.wait()
 
 
 @pytest.fixture
 def harness():
     harness = Harness()
     harness.worker.start()
+    harness.wait()  # until the process is ready
     yield harness
     assert harness.worker.stop(60.0)
+    assert all(process.is_killed for process in harness.processes)
 
 
-def test_errors_are_handed_on_and_the_next_scan_is_processed(harness):
-    for scan in ("a", ValueError("bad"), KeyError("worse"), "b"):
+def test_errors_are_passed_on_and_the_next_scan_is_processed(harness):
+    for scan in ("a", ValueError("bad"), RemoteError("KeyError", "worse", ""), "b"):
         harness.put_and_wait(scan)
-    assert [scan for scan, _ in harness.odometry] == ["a", "b"]
-    assert [type(error) for error in harness.errors] == [ValueError, KeyError]
+    assert harness.scans == [("a", 0), ("b", 0)]
+    assert [type(error) for error in harness.errors] == [ValueError, RemoteError]
+
+
+def test_a_process_that_dies_over_a_scan_is_replaced(harness):
+    harness.put_and_wait("a")
+    harness.put_and_wait(ProcessDied("ended with -9"))  # until the next one is ready
+    harness.put_and_wait("b")
+    assert harness.scans == [("a", 0), ("b", 1)]
+    assert harness.deaths == ["ended with -9"] and harness.ready == 2 and not harness.errors
+    assert harness.processes[0].is_killed
+
+
+def test_a_process_that_dies_while_it_waits_is_replaced(harness):
+    harness.processes[0].is_ended.set()
+    harness.wait()
+    harness.put_and_wait("a")
+    assert harness.scans == [("a", 1)] and len(harness.deaths) == 1
 
 
 def test_actions_run_in_the_worker_thread_between_two_scans(harness):
-    in_work, go_on = threading.Event(), threading.Event()
+    in_work, go_on, order = threading.Event(), threading.Event(), []
 
-    def slow(odometry, scan):
+    def slow(registration, scan):
         in_work.set()
         assert go_on.wait(60)
-        odometry.append((scan, threading.current_thread().name))
+        order.append((scan, threading.current_thread().name))
         harness.done.release()
 
     harness.worker._process = slow
     harness.slot.put("a")
     assert in_work.wait(60)
-    harness.worker.between_scans(lambda odometry: odometry.append(("swap", threading.current_thread().name)))
-    harness.worker.between_scans(lambda odometry: 1 / 0)
+    swapped = harness.worker.between_scans(lambda _: order.append(("swap", threading.current_thread().name)) or "value")
+    failed = harness.worker.between_scans(lambda _: 1 / 0)
     harness.slot.put("b")
     go_on.set()
-    for _ in range(3):
-        assert harness.done.acquire(timeout=60)
-    assert [what for what, _ in harness.odometry] == ["a", "swap", "b"]
-    assert {thread for _, thread in harness.odometry} == {"prnet_worker"}
+    assert swapped.result(60) == "value"
+    with pytest.raises(ZeroDivisionError):
+        failed.result(60)
+    for _ in range(3):  # a, the error, b
+        harness.wait()
+    assert [what for what, _ in order] == ["a", "swap", "b"]
+    assert {thread for _, thread in order} == {"prnet_worker"}
     assert [type(error) for error in harness.errors] == [ZeroDivisionError]
 
 
 def test_actions_do_not_wait_for_a_scan(harness):
-    ran = threading.Event()
-    harness.worker.between_scans(lambda odometry: ran.set())
-    assert ran.wait(60)
+    assert harness.worker.between_scans(lambda registration: 7).result(60) == 7
 
 
-def test_stop_gives_up_on_a_scan_that_takes_too_long():
+def test_stop_cancels_what_was_not_done_and_gives_up_on_a_scan_that_takes_too_long():
     harness, go_on, in_work = Harness(), threading.Event(), threading.Event()
 
-    def stuck(odometry, scan):
+    def stuck(registration, scan):
         in_work.set()
         go_on.wait(60)
 
@@ -121,6 +174,9 @@ def test_stop_gives_up_on_a_scan_that_takes_too_long():
     harness.worker.start()
     harness.slot.put("a")
     assert in_work.wait(60)
+    late = harness.worker.between_scans(lambda registration: None)
     assert not harness.worker.stop(0.01)
+    assert harness.processes[0].is_killed
     go_on.set()
     assert harness.worker.stop(60.0)
+    assert late.cancelled()

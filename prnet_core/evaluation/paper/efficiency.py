@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from prnet_core.evaluation.baselines import DCP, DCPConfig, PointNetLK, PointNetLKConfig
@@ -28,18 +31,19 @@ MAX_SECONDS = 30.0
 
 
 def efficiency_table(setup: Setup) -> Table:
-    """Median seconds per pair of full clouds of 512, 1024 and 2048 points, after one warm-up pair."""
+    """Median seconds per pair of full clouds of 512, 1024 and 2048 points, after one warm-up pair, on one core."""
     shapes = setup.shapes()
     sizes = tuple(size for size in SIZES if size <= shapes.points.shape[1])
     repeats = setup.pairs_limit(DEFAULT_PAIRS)
     rows = []
-    for name, make in tqdm(_methods(setup).items(), desc="efficiency", leave=False):
-        try:
-            method = make()
-        except ImportError as error:
-            rows.append({"method": f"{name} (not installed: {error.name})"})
-            continue
-        rows.append({"method": name} | {_key(size): _seconds(method, shapes, size, repeats) for size in sizes})
+    with one_core():
+        for name, make in tqdm(_methods(setup).items(), desc="efficiency", leave=False):
+            try:
+                method = make()
+            except ImportError as error:
+                rows.append({"method": f"{name} (not installed: {error.name})"})
+                continue
+            rows.append({"method": name} | {_key(size): _seconds(method, shapes, size, repeats) for size in sizes})
     return Table(
         "Seconds per pair",
         setup.command,
@@ -50,8 +54,24 @@ def efficiency_table(setup: Setup) -> Table:
             for name, values in SECONDS_PER_PAIR.items()
         ],
         setup.settings() | {"pairs": repeats},
-        ("Three passes of PRNet. Untrained rows have random weights: the time does not depend on them.",),
+        ("Three passes of PRNet. Untrained rows have random weights: the time does not depend on them.", "One core."),
     )
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this thread, and those it starts, on one core, so that rows of different libraries compare."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    if cores:
+        os.sched_setaffinity(0, {min(cores)})
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        if cores:
+            os.sched_setaffinity(0, cores)
 
 
 def _methods(setup: Setup) -> dict[str, Callable[[], Method]]:
@@ -78,7 +98,7 @@ def _key(size: int) -> str:
 
 
 def _seconds(method: Method, shapes: ShapeSet, size: int, repeats: int) -> float:
-    protocol = replace(PROTOCOLS["full"], num_points=size, num_kept=size)
+    protocol = replace(PROTOCOLS["objects"], num_points=size, num_kept=size)
     seconds = []
     for index in np.linspace(0, len(shapes) - 1, repeats + 1).round().astype(int):
         source, target, _ = protocol_pair(shapes.points[index], int(index), protocol)

@@ -10,12 +10,12 @@ from prnet_core.cli.main import app
 from prnet_core.geometry import se3
 from prnet_core.io.cloud_files import read_cloud_file, write_cloud_file
 
-TRUTH = se3.exp(np.array([0.2, -0.1, 0.05, 0.02, 0.03, -0.1]))
+TRUE = se3.exp(np.array([0.2, -0.1, 0.05, 0.02, 0.03, -0.1]))
 
 
 @pytest.fixture
 def files(tmp_path):
-    """A corner of three walls with a bump, sampled twice; the source moved by TRUTH^-1."""
+    """A corner of three walls with a bump, sampled twice; the source moved by TRUE^-1."""
     clouds = []
     for seed in (0, 1):
         rng = np.random.default_rng(seed)
@@ -23,7 +23,7 @@ def files(tmp_path):
         sphere = rng.normal(size=(500, 3))
         walls.append(np.array([1.5, 2.0, 0.5]) + 0.5 * sphere / np.linalg.norm(sphere, axis=1, keepdims=True))
         clouds.append(np.vstack(walls))
-    write_cloud_file(tmp_path / "source.ply", se3.apply(se3.invert(TRUTH), clouds[0]))
+    write_cloud_file(tmp_path / "source.ply", se3.apply(se3.invert(TRUE), clouds[0]))
     write_cloud_file(tmp_path / "target.xyz", clouds[1])
     return tmp_path / "source.ply", tmp_path / "target.xyz"
 
@@ -37,14 +37,14 @@ def test_prints_the_motion_as_text(files):
     assert result.exit_code == 0, result.output
     assert result.output.startswith("accepted:")
     rows = result.output.split("T_target_source =\n")[1].splitlines()
-    np.testing.assert_allclose(np.array([row.split() for row in rows], float), TRUTH, atol=0.01)
+    np.testing.assert_allclose(np.array([row.split() for row in rows], float), TRUE, atol=0.01)
 
 
 def test_prints_json_saves_and_draws(files, tmp_path):
     result = call(*files, "--json", "--save", tmp_path / "moved.npy", "--view", tmp_path / "pair.png")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.output)
-    np.testing.assert_allclose(answer["T_target_source"], TRUTH, atol=0.01)
+    np.testing.assert_allclose(answer["T_target_source"], TRUE, atol=0.01)
     assert answer["status"] == "accepted"
     assert np.array(answer["covariance"]).shape == (6, 6)
     moved = se3.apply(np.array(answer["T_target_source"]), read_cloud_file(files[0]))
@@ -53,7 +53,7 @@ def test_prints_json_saves_and_draws(files, tmp_path):
 
 
 def test_a_guess_is_used(files, tmp_path):
-    np.savetxt(tmp_path / "guess.txt", TRUTH)
+    np.savetxt(tmp_path / "guess.txt", TRUE)
     answer = json.loads(call(*files, "--json", "--guess", tmp_path / "guess.txt").output)
     assert answer["hypothesis"] == "guess"
 

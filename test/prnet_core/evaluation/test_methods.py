@@ -10,7 +10,10 @@ from prnet_core.evaluation.method import Centroid
 from prnet_core.evaluation.methods import MethodOptions, Refined, make_method
 from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.geometry import se3
-from prnet_core.pairs.protocol import protocol_pair
+from prnet_core.pairs.protocol import Protocol, protocol_pair
+
+WHOLE = Protocol("whole", num_kept=1024)
+"""Without a crop: X and Y are the same points."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +67,7 @@ def test_fgr_solves_pairs_of_the_same_points(shape):
 
 
 def test_trivial_methods(shape):
-    source, target, true = protocol_pair(shape, 0, "full")
+    source, target, true = protocol_pair(shape, 0, WHOLE)
     np.testing.assert_array_equal(make_method("identity").register(source, target), np.eye(4))
     assert error_deg(make_method("constant"), (source, target, true)) < 45
     centred = make_method("centroid").register(source, target)
@@ -99,7 +102,7 @@ def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs
             transform[0, :3, :3] = self.rotation
             return transform
 
-    source, target, true = protocol_pair(10 * shape, 0, "full")
+    source, target, true = protocol_pair(10 * shape, 0, WHOLE)
     estimated = NetworkMethod(TrueMotion(true[:3, :3])).register(source, target)
     np.testing.assert_allclose(estimated, true, atol=1e-5)
 
@@ -140,7 +143,7 @@ def test_go_icp_falls_back_and_counts_when_the_time_is_up(shape):
     pytest.importorskip("py_simple_go_icp_interface")
     from prnet_core.evaluation.go_icp import GoICP
 
-    source, target, true = protocol_pair(shape, 1, "full")
+    source, target, true = protocol_pair(shape, 1, WHOLE)
     method = GoICP(timeout_s=20)
     assert error_deg(method, (source, target, true)) < 3
     hurried = GoICP(timeout_s=0.001)
@@ -152,7 +155,7 @@ def test_go_icp_answer_is_brought_back_from_its_cube(shape, monkeypatch):
     """Without its program: what the program would answer for centred clouds becomes T_target_source."""
     from prnet_core.evaluation.go_icp import GoICP
 
-    source, target, true = protocol_pair(shape, 2, "full")
+    source, target, true = protocol_pair(shape, 2, WHOLE)
     method = GoICP.__new__(GoICP)
     method.num_timeouts = 0
     seen = {}

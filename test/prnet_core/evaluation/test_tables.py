@@ -20,7 +20,7 @@ def shapes():
     return make_shape_set(points, [f"s{i}" for i in range(6)], list("aaaabb"))
 
 
-class Truth:
+class GroundTruth:
     """Knows the answers, in order."""
 
     def __init__(self, pairs):
@@ -40,7 +40,7 @@ def test_limit_keeps_each_shapes_own_pair(shapes):
 
 def test_row_has_what_the_table_needs(shapes):
     pairs = make_test_pairs(shapes, "noise")
-    row = evaluate_method("truth", Truth(pairs), pairs)
+    row = evaluate_method("ground truth", GroundTruth(pairs), pairs)
     assert row["mae_r_deg"] == 0 and row["class_mean_share_within_1_deg"] == 1
     assert row["num_pairs"] == 6 and row["num_failed"] == 0 and row["seconds_per_pair"] >= 0
 

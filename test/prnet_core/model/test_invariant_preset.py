@@ -132,6 +132,17 @@ def test_the_papers_matching_and_losses_work_on_these_inputs():
     assert terms["motion"] > 0.0
 
 
+def test_hypotheses_differ_and_begin_with_the_answer():
+    rng = np.random.default_rng(0)
+    clouds = surface_clouds(*(torch.tensor(rng.uniform(size=(1, 300, 3))) for _ in range(2)))
+    net = network()
+    hypotheses = net.hypotheses(*clouds, count=4)
+    assert hypotheses.shape == (1, 4, 4, 4)
+    torch.testing.assert_close(hypotheses[:, 0], net.register(*clouds), atol=1e-3, rtol=0)
+    distances = [(hypotheses[0, i] - hypotheses[0, j]).abs().max() for i in range(4) for j in range(i)]
+    assert min(distances) > 0.01
+
+
 def test_saved_and_loaded_it_gives_the_same_answer(tmp_path):
     net = network()
     save_network(net, tmp_path / "net.safetensors", {"data": "none"})

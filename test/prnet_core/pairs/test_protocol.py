@@ -40,10 +40,15 @@ def test_motion_is_in_the_papers_range(shape):
     np.testing.assert_allclose(np.linalg.det(transforms[:, :3, :3]), 1)
 
 
-def test_full_clouds_are_the_first_1024_points_moved_and_permuted(shape):
+def test_full_clouds_are_farthest_point_samples_of_the_whole_shape(shape):
     source, target, T_target_source = protocol_pair(shape, 0, "full")
-    assert distances(source, target, T_target_source).max() < 1e-6
-    assert cKDTree(shape[:1024]).query(source)[0].max() == 0
+    assert len(source) == len(target) == 768
+    whole = cKDTree(shape[:1024].astype(float))
+    for sample in (source, se3.apply(se3.invert(T_target_source), target)):
+        assert whole.query(sample)[0].max() < 1e-6
+        assert cKDTree(sample).query(shape[:1024])[0].max() < 2.0 * np.quantile(whole.query(shape[:1024], k=2)[0][:, 1], 0.9)
+    common = (distances(source, target, T_target_source) < 1e-6).mean()
+    assert 0.7 < common < 1.0, "the samples begin at different points"
     assert np.abs(se3.apply(T_target_source, source) - target).max() > 0.1, "the order must tell nothing"
 
 
@@ -68,7 +73,7 @@ def test_crop_keeps_the_side_towards_the_diagonal(shape):
 
 
 def test_noise_is_small_clipped_and_separate(shape):
-    protocol = replace(PROTOCOLS["full"], noise=0.01)
+    protocol = replace(PROTOCOLS["objects"], num_kept=1024, noise=0.01)
     source, target, T_target_source = protocol_pair(shape, 0, protocol)
     moved = cKDTree(shape[:1024].astype(float)).query(source)[0]
     assert 0 < moved.max() <= 0.05 * np.sqrt(3)

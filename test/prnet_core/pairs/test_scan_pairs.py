@@ -115,7 +115,7 @@ def test_matches_agree_with_the_pose(source):
 
 
 def test_a_wrong_pose_would_not_have_these_matches(source):
-    """The matches come from geometry: turned by half a turn more, few source points meet their match."""
+    """The matches come from geometry: rotated by 180 degrees more, few source points meet their match."""
     pair = draw_scan_pair(source, NUM_POINTS, np.random.default_rng(3))
     known = pair.matches >= 0
     turned = np.diag([-1.0, -1.0, 1.0]) @ pair.T_target_source[:3, :3]

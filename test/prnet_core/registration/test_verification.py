@@ -1,4 +1,4 @@
-"""Evidence, judgement and covariance on scenes whose answer is known."""
+"""Alignment quality, verification and covariance on scenes whose answer is known."""
 
 import numpy as np
 

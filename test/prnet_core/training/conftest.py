@@ -42,7 +42,7 @@ def shapes_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tiny_values(shapes_file: Path) -> dict:
-    """Plain values of a run on the sheets, to be changed by a test."""
+    """Settings of a run on the sheets, to be changed by a test."""
     return {**RUN, "pairs": dict(RUN["pairs"]), "network": dict(NETWORK), "shapes": str(shapes_file)}
 
 

@@ -74,19 +74,19 @@ def test_a_damaged_checkpoint_is_refused_by_name_and_the_one_before_is_used(fold
         record.write_text(record.read_text()[:-20])
     else:
         record.write_text(json.dumps(None))
-    told = []
-    assert load_checkpoint(folder, *make_run(9), told.append) == Progress(2, 20.0, 5.0, 1)
-    assert len(told) == 1 and "checkpoint-00000003" in told[0]
+    warnings = []
+    assert load_checkpoint(folder, *make_run(9), warnings.append) == Progress(2, 20.0, 5.0, 1)
+    assert len(warnings) == 1 and "checkpoint-00000003" in warnings[0]
 
 
 def test_all_damaged_starts_anew_and_names_both(folder):
     for path in folder.glob("*.safetensors"):
         path.write_bytes(b"x")
-    told = []
+    warnings = []
     network, optimiser = make_run(9)
     before = [value.clone() for value in network.state_dict().values()]
-    assert load_checkpoint(folder, network, optimiser, told.append) == Progress()
-    assert len(told) == 2
+    assert load_checkpoint(folder, network, optimiser, warnings.append) == Progress()
+    assert len(warnings) == 2
     assert all(torch.equal(a, b) for a, b in zip(before, network.state_dict().values()))
 
 
@@ -94,9 +94,9 @@ def test_a_kill_while_writing_leaves_the_one_before(folder):
     """The weights of step 4 are there, or half there, and their record is not."""
     (folder / "checkpoint-00000004.safetensors").write_bytes(b"half")
     (folder / "checkpoint-00000004.json.part").write_bytes(b"{")
-    told = []
-    assert load_checkpoint(folder, *make_run(9), told.append).step == 3
-    assert told == []
+    warnings = []
+    assert load_checkpoint(folder, *make_run(9), warnings.append).step == 3
+    assert warnings == []
 
 
 def test_an_empty_folder_starts_at_zero(tmp_path):

@@ -158,5 +158,5 @@ def test_command_writes_both_files_and_lists_tables(folder, tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "full.json").read_text())["title"] == "Full clouds"
     assert "| icp |" in (tmp_path / "full.md").read_text()
-    wrong = run(app, ["reproduce", "table-9"])
-    assert wrong.exit_code == 2 and "unknown table" in wrong.output
+    unknown = run(app, ["reproduce", "table-9"])
+    assert unknown.exit_code == 2 and "unknown table" in unknown.output

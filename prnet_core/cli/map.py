@@ -1,0 +1,137 @@
+"""`prnet map`, `prnet localize`, `prnet merge`: maps of keyframes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+WEIGHTS = typer.Option(None, help="Weights file of the network; 'none' runs without.")
+DEVICE = typer.Option("auto", help="auto, cpu or cuda.")
+
+
+def make_map(
+    source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
+    out: Path = typer.Option(..., help="Folder of the map: map.ply, poses.tum, keyframes/, map.json."),
+    picture: Path = typer.Option(None, help="Picture from above, before and after the loop closures: .png .svg .pdf"),
+    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
+    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres; half of the registration's."),
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+) -> None:
+    """Make a map of the scans of SOURCE: odometry, loop closures, a pose graph.
+
+    Exit code 1 when no scan has a pose, 2 when a file cannot be used.
+    """
+    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.network import network_for
+    from prnet_core.io.recordings import open_scans
+    from prnet_core.mapping.builder import MapBuilder
+    from prnet_core.mapping.from_odometry import OdometryMapper
+    from prnet_core.mapping.storage import check_map_target, save_map
+    from prnet_core.odometry import ScanOdometry
+    from prnet_core.odometry.offline import run_odometry
+    from prnet_core.registration import Registration
+
+    with one_line_errors("map"):
+        check_map_target(out)
+        check_picture(picture)
+        scans = open_scans(source, topic)
+        registration = Registration(network_for(weights, device))
+        builder = MapBuilder(registration)
+        run = run_odometry(ScanOdometry(registration), scans, on_update=OdometryMapper(builder).add_update)
+        if len(builder.map) == 0:
+            typer.echo(f"prnet map: none of {run.num_scans} scans has a pose", err=True)
+            raise typer.Exit(1)
+        voxel = voxel or builder.voxel_size / 2.0
+        save_map(builder.map, out, voxel)
+        counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
+        typer.echo(f"{run.num_scans} scans: {counts}")
+        typer.echo(f"{len(builder.map)} keyframes, {len(builder.map.closures)} loop closures, written to {out}")
+        if picture is not None:
+            from prnet_core.mapping.picture import draw_map
+
+            draw_map(builder.map, builder.odometry_poses, picture, voxel)
+
+
+def localize(
+    scan: Path = typer.Argument(..., help="Cloud in the sensor's frame, metres: PLY PCD XYZ npy bin LAS."),
+    map_folder: Path = typer.Option(..., "--map", help="Folder of a map, made by `prnet map`."),
+    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
+    columns: str = typer.Option(None, help="What .bin and text files hold where they do not state it."),
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+) -> None:
+    """Find SCAN in a map without an initial guess and print T_map_sensor: p_map = R p_sensor + t.
+
+    Exit code 0 when the pose is accepted, 1 when it is ambiguous or rejected, 2 when a file cannot be used.
+    """
+    from prnet_core.cli.errors import one_line_errors
+    from prnet_core.cli.network import network_for
+    from prnet_core.io.cloud_files import read_cloud_file
+    from prnet_core.mapping.localize import Localizer
+    from prnet_core.mapping.storage import load_map
+    from prnet_core.registration import Registration
+
+    with one_line_errors("localize"):
+        points = read_cloud_file(scan, columns)
+        localizer = Localizer(load_map(map_folder), Registration(network_for(weights, device)))
+        result = localizer.localize(points)
+    typer.echo(as_json(result) if json else as_text(result))
+    if not result.usable:
+        raise typer.Exit(1)
+
+
+def merge(
+    first: Path = typer.Argument(..., help="Folder of a map; its frame is kept."),
+    second: Path = typer.Argument(..., help="Folder of another map that overlaps it."),
+    out: Path = typer.Option(..., help="Folder of the joined map."),
+    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres."),
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+) -> None:
+    """Join two maps that overlap. Exit code 2 with the reason when they do not, or when a file cannot be used."""
+    from prnet_core.cli.errors import one_line_errors
+    from prnet_core.cli.network import network_for
+    from prnet_core.mapping.merge import merge_maps
+    from prnet_core.mapping.storage import check_map_target, load_map, save_map
+    from prnet_core.registration import Registration
+
+    with one_line_errors("merge"):
+        check_map_target(out)
+        maps = load_map(first), load_map(second)
+        registration = Registration(network_for(weights, device))
+        joined, T_first_second = merge_maps(*maps, registration)
+        save_map(joined, out, voxel or registration.voxel_size_for(joined.keyframes[0].points) / 2.0)
+    typer.echo("T_first_second:\n" + matrix_text(T_first_second))
+    typer.echo(f"{len(joined)} keyframes, {len(joined.closures)} loop closures, written to {out}")
+
+
+def as_text(result) -> str:
+    """Pose, status and reason for people."""
+    lines = [matrix_text(result.T_map_sensor), f"{result.status}: {result.reason}"]
+    lines += [f"or\n{matrix_text(pose)}" for pose in result.alternatives]
+    return "\n".join([*lines, f"keyframe {result.keyframe}, {result.seconds:.2f} s"])
+
+
+def as_json(result) -> str:
+    """Everything that is known."""
+    import json
+
+    return json.dumps(
+        {
+            "status": result.status,
+            "reason": result.reason,
+            "T_map_sensor": result.T_map_sensor.tolist(),
+            "covariance": result.covariance.tolist(),
+            "keyframe": result.keyframe,
+            "alternatives": [pose.tolist() for pose in result.alternatives],
+            "seconds": result.seconds,
+        },
+        indent=1,
+    )
+
+
+def matrix_text(matrix) -> str:
+    """A matrix in rows."""
+    return "\n".join(" ".join(f"{value: .9f}" for value in row) for row in matrix)

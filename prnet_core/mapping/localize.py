@@ -1,0 +1,205 @@
+"""Where a scan is in a map, without an initial guess."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.geometry.spatial_consistency import consistent_transforms
+from prnet_core.mapping.config import MappingConfig
+from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
+from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
+from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
+from prnet_core.registration.features import mutual_matches
+from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
+
+PREPARED_SUBMAPS = 64
+
+
+@dataclass(frozen=True)
+class PlaceHypothesis:
+    """A pose guess: T_map_sensor (4, 4), relative to `keyframe`; support: local feature matches that agree with it."""
+
+    keyframe: int
+    T_map_sensor: np.ndarray
+    support: int
+
+
+@dataclass(frozen=True)
+class LocalizationResult:
+    """Answer to one scan.
+
+    status: 'accepted', 'ambiguous' (several places fit alike: `alternatives`), or 'rejected'.
+    T_map_sensor: (4, 4), takes points of the sensor's frame into the map's; not to be used unless accepted.
+    covariance: (6, 6), x y z rx ry rz, in the map's frame. keyframe: the one registered to, or -1.
+    alternatives: other poses (4, 4) that were verified too.
+    """
+
+    status: str
+    reason: str
+    T_map_sensor: np.ndarray
+    covariance: np.ndarray
+    keyframe: int = -1
+    alternatives: list[np.ndarray] = field(default_factory=list)
+    registration: RegistrationResult | None = None
+    seconds: float = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """True when the pose may be used: accepted only."""
+        return self.status == ACCEPTED
+
+
+class Localizer:
+    """Finds scans in a map: retrieval by descriptors, hypotheses from local features, registration, verification.
+
+    Raises MapError for a map without keyframes.
+    """
+
+    def __init__(
+        self, keyframe_map: KeyframeMap, registration: Registration, config: MappingConfig | None = None
+    ) -> None:
+        if len(keyframe_map) == 0:
+            raise MapError("the map has no keyframes")
+        self.map = keyframe_map
+        self.registration = registration
+        self.config = config or MappingConfig()
+        sample = keyframe_map.keyframes[:: max(1, len(keyframe_map) // 20)]
+        points = [clean_points(frame.points, registration.config) for frame in sample]
+        self.voxel_size = float(np.median([registration.voxel_size_for(cloud) for cloud in points]))
+        count = self.config.feature_points
+        self.feature_voxel = float(np.median([choose_voxel_size(cloud, count) for cloud in points]))
+        self._features = [self._features_of(frame.points) for frame in keyframe_map.keyframes]
+        self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
+
+    def localize(self, points: np.ndarray, deadline: float | None = None) -> LocalizationResult:
+        """Find a scan (N, 3), metres, in the sensor's frame. deadline: seconds that the search may take, or None."""
+        began = time.perf_counter()
+        ends = began + (float("inf") if deadline is None else deadline)
+        points = clean_points(points, self.registration.config)
+        source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        if len(source) < self.registration.config.min_points:
+            return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
+        features = self._features_of(points)
+        ranked = self.rank_keyframes(features)
+        hypotheses = self.hypotheses(features, ranked)
+        found = self._verify(source, hypotheses, ends)
+        if not found:
+            found = self._search_fully(source, ranked, ends)
+        if not found:
+            return self._rejected(f"no place of {len(self.map)} keyframes was verified", began)
+        best, others = found[0], found[1:]
+        status = AMBIGUOUS if others else ACCEPTED
+        reason = best[1].reason
+        if others:
+            reason = f"{len(others)} other places fit as well: {reason}"
+        keyframe, result = best
+        return LocalizationResult(
+            status=status,
+            reason=reason,
+            T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
+            covariance=self._in_map(keyframe, result.covariance),
+            keyframe=keyframe,
+            alternatives=[self.map.poses[k] @ other.T_target_source for k, other in others],
+            registration=result,
+            seconds=time.perf_counter() - began,
+        )
+
+    def rank_keyframes(self, features: PlaceFeatures) -> list[int]:
+        """The most similar keyframes, best first: shortlisted by descriptor, ranked by signature."""
+        similarity = np.array([other.descriptor @ features.descriptor for other in self._features])
+        shortlist = np.argsort(-similarity, kind="stable")[: self.config.shortlisted_keyframes]
+        distance = signature_distances(features.signature, [self._features[i].signature for i in shortlist])
+        return [int(index) for index in shortlist[np.argsort(distance, kind="stable")]]
+
+    def hypotheses(self, features: PlaceFeatures, ranked: list[int]) -> list[PlaceHypothesis]:
+        """Distinct poses that matches of local features with the first keyframes agree on, most support first."""
+        config, tolerance = self.config, 1.5 * self.feature_voxel
+        found = []
+        for index in ranked[: config.retrieved_keyframes]:
+            other = self._features[index]
+            i, j = mutual_matches(features.features, other.features)
+            source, target = features.points[i], other.points[j]
+            for transform in consistent_transforms(source, target, tolerance, config.transforms_per_keyframe):
+                distance = np.linalg.norm(se3.apply(transform, source) - target, axis=1)
+                support = int((distance < 2.0 * tolerance).sum())
+                found.append(PlaceHypothesis(index, self.map.poses[index] @ transform, support))
+        found.sort(key=lambda hypothesis: -hypothesis.support)
+        distinct: list[PlaceHypothesis] = []
+        for hypothesis in found:
+            if not any(self._same_place(hypothesis.T_map_sensor, other.T_map_sensor) for other in distinct):
+                distinct.append(hypothesis)
+        return distinct
+
+    def _verify(
+        self, source: PreparedCloud, hypotheses: list[PlaceHypothesis], ends: float
+    ) -> list[tuple[int, RegistrationResult]]:
+        """Accepted registrations at different places that agree about as well, the best first; none after `ends`."""
+        config, support = self.config, 0
+        accepted: list[tuple[int, RegistrationResult]] = []
+        for hypothesis in hypotheses[: config.verified_hypotheses]:
+            if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
+                break
+            keyframe = self._nearest_keyframe(hypothesis.T_map_sensor)
+            guess = se3.invert(self.map.poses[keyframe]) @ hypothesis.T_map_sensor
+            result = self.registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+            if result.status != ACCEPTED:
+                continue
+            pose = self.map.poses[keyframe] @ result.T_target_source
+            if all(not self._same_place(pose, self.map.poses[k] @ other.T_target_source) for k, other in accepted):
+                accepted.append((keyframe, result))
+                support = max(support, hypothesis.support)
+        accepted.sort(key=lambda item: -item[1].agreement)
+        return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
+
+    def _search_fully(
+        self, source: PreparedCloud, ranked: list[int], ends: float
+    ) -> list[tuple[int, RegistrationResult]]:
+        for keyframe in ranked[: self.config.full_searches]:
+            left = ends - time.perf_counter()
+            if left <= 0.0:
+                break
+            result = self.registration.register_prepared(source, self._submap(keyframe), deadline=left)
+            if result.status == ACCEPTED:
+                return [(keyframe, result)]
+            if result.status == AMBIGUOUS:
+                return [(keyframe, result)]
+        return []
+
+    def _features_of(self, points: np.ndarray) -> PlaceFeatures:
+        return place_features(clean_points(points, self.registration.config), self.feature_voxel)
+
+    def _submap(self, keyframe: int) -> PreparedCloud:
+        """The neighbourhood of a keyframe in its frame, prepared; the last ones are kept."""
+        if keyframe not in self._submaps:
+            points, origins, view_index = self.map.submap(keyframe, self.config.submap_keyframes)
+            self._submaps[keyframe] = self.registration.prepare(points, self.voxel_size, origins, view_index)
+            while len(self._submaps) > PREPARED_SUBMAPS:
+                self._submaps.popitem(last=False)
+        self._submaps.move_to_end(keyframe)
+        return self._submaps[keyframe]
+
+    def _nearest_keyframe(self, T_map_sensor: np.ndarray) -> int:
+        return int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
+
+    def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
+        difference = se3.invert(first) @ second
+        limit = 2.0 * self.registration.config.coarse_factor * self.voxel_size
+        return (
+            float(np.linalg.norm(difference[:3, 3])) < limit
+            and se3.rotation_angle(difference[:3, :3]) < self.config.same_place_angle
+        )
+
+    def _in_map(self, keyframe: int, covariance: np.ndarray) -> np.ndarray:
+        to_map = se3.adjoint(self.map.poses[keyframe])
+        return to_map @ covariance @ to_map.T
+
+    def _rejected(self, reason: str, began: float) -> LocalizationResult:
+        from prnet_core.registration.result import UNKNOWN_VARIANCE
+
+        seconds = time.perf_counter() - began
+        return LocalizationResult(REJECTED, reason, np.eye(4), np.eye(6) * UNKNOWN_VARIANCE, seconds=seconds)

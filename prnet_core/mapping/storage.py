@@ -1,0 +1,153 @@
+"""A map as a folder that other programs can read.
+
+    map.json        format and version, units, number of keyframes, constraints
+    map.ply         all points in the map's frame, one a voxel
+    poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map's frame
+    keyframes/      000000.ply ... in the sensor's frame
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
+from prnet_core.io.ply_files import write_ply
+from prnet_core.io.trajectories import Trajectory, read_tum, write_tum
+from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
+
+FORMAT, VERSION = "prnet_map", 1
+
+
+def check_map_target(folder: Path | str) -> Path:
+    """The folder where a map is to be written. Raises MapError, before any work, when that cannot be.
+
+    A folder that holds something other than a map is not replaced.
+    """
+    folder = Path(folder)
+    parent = folder.absolute().parent
+    if folder.exists() and not folder.is_dir():
+        raise MapError(f"{folder} is a file, a map is a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "map.json").is_file():
+        raise MapError(f"{folder} is a folder that holds no map: it is not replaced")
+    if not parent.is_dir():
+        raise MapError(f"{folder} cannot be written: there is no folder {parent}")
+    if not os.access(parent, os.W_OK):
+        raise MapError(f"{folder} cannot be written: no permission to write in {parent}")
+    return folder
+
+
+def save_map(keyframe_map: KeyframeMap, folder: Path | str, voxel_size: float) -> Path:
+    """Write a map beside `folder` and rename it: until then an old map stays whole. voxel_size: of map.ply, metres.
+
+    Raises MapError when it cannot be written, or has no keyframes.
+    """
+    folder = check_map_target(folder)
+    if len(keyframe_map) == 0:
+        raise MapError("the map has no keyframes: nothing to save")
+    new = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        (new / "keyframes").mkdir(parents=True)
+        _write(keyframe_map, new, voxel_size)
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(new, folder)
+    except OSError as error:
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)
+        raise MapError(f"{folder} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def load_map(folder: Path | str) -> KeyframeMap:
+    """Read a map. Raises MapError naming the file and what is wrong with it."""
+    folder = Path(folder)
+    record = _read_record(folder)
+    try:
+        trajectory = read_tum(folder / "poses.tum")
+    except (OSError, ValueError) as error:
+        raise MapError(f"{folder / 'poses.tum'}: {error}") from error
+    if len(trajectory) != record["keyframes"]:
+        raise MapError(f"{folder}: {len(trajectory)} poses for {record['keyframes']} keyframes")
+    if not np.isfinite(trajectory.poses).all():
+        raise MapError(f"{folder / 'poses.tum'}: a pose is not finite")
+    keyframe_map = KeyframeMap()
+    for index, (stamp, pose) in enumerate(zip(trajectory.stamps, trajectory.poses, strict=True)):
+        path = folder / "keyframes" / f"{index:06d}.ply"
+        try:
+            points = read_cloud_file(path)
+        except (OSError, CloudFileError) as error:
+            raise MapError(f"{path}: {error}") from error
+        pose = se3.make_transform(se3.nearest_rotation(pose[:3, :3]), pose[:3, 3])
+        keyframe_map.add(MapKeyframe(np.asarray(points, dtype=np.float32), float(stamp)), pose)
+    keyframe_map.constraints = [_constraint(row, folder, len(keyframe_map)) for row in record["constraints"]]
+    return keyframe_map
+
+
+def _write(keyframe_map: KeyframeMap, folder: Path, voxel_size: float) -> None:
+    for index, keyframe in enumerate(keyframe_map.keyframes):
+        write_ply(folder / "keyframes" / f"{index:06d}.ply", keyframe.points)
+    write_ply(folder / "map.ply", keyframe_map.fused_points(voxel_size).astype(np.float32))
+    stamps = np.array([keyframe.stamp for keyframe in keyframe_map.keyframes])
+    write_tum(folder / "poses.tum", Trajectory(stamps, np.array(keyframe_map.poses)))
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "unit": "metre",
+        "keyframes": len(keyframe_map),
+        "constraints": [
+            {
+                "first": constraint.first,
+                "second": constraint.second,
+                "T_first_second": constraint.T_first_second.tolist(),
+                "covariance": constraint.covariance.tolist(),
+                "is_closure": constraint.is_closure,
+            }
+            for constraint in keyframe_map.constraints
+        ],
+    }
+    (folder / "map.json").write_text(json.dumps(record))
+
+
+def _read_record(folder: Path) -> dict:
+    path = folder / "map.json"
+    if not path.is_file():
+        raise MapError(f"{folder} is no map: it has no map.json")
+    try:
+        record = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise MapError(f"{path}: not readable ({error})") from error
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise MapError(f"{path}: not a map of this program (format {FORMAT!r})")
+    if record.get("version") != VERSION:
+        raise MapError(f"{path}: version {record.get('version')!r}, this program reads version {VERSION}")
+    if record.get("unit") != "metre":
+        raise MapError(f"{path}: the unit is {record.get('unit')!r}, not 'metre'")
+    if not isinstance(record.get("keyframes"), int) or not isinstance(record.get("constraints"), list):
+        raise MapError(f"{path}: 'keyframes' or 'constraints' is missing")
+    return record
+
+
+def _constraint(row: dict, folder: Path, count: int) -> PoseConstraint:
+    try:
+        constraint = PoseConstraint(
+            int(row["first"]),
+            int(row["second"]),
+            np.array(row["T_first_second"], dtype=np.float64).reshape(4, 4),
+            np.array(row["covariance"], dtype=np.float64).reshape(6, 6),
+            bool(row["is_closure"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise MapError(f"{folder / 'map.json'}: a constraint is damaged ({error})") from error
+    if not (0 <= constraint.first < count and 0 <= constraint.second < count):
+        raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that is not there")
+    return constraint

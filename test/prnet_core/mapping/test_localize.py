@@ -1,0 +1,59 @@
+"""A scan is found in a map without a guess, equal rooms are ambiguous, foreign scans are rejected."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from prnet_core.geometry import se3
+from prnet_core.mapping import KeyframeMap, Localizer, MapError
+from prnet_core.registration import Registration
+from prnet_core.simulation.two_scans import room_pair
+
+
+@pytest.fixture(scope="module")
+def localizer(building_map):
+    return Localizer(building_map, Registration(None))
+
+
+def error(estimate, truth):
+    difference = se3.invert(truth) @ estimate
+    return float(np.linalg.norm(difference[:3, 3])), float(np.degrees(se3.rotation_angle(difference[:3, :3])))
+
+
+def test_a_scan_is_found_however_it_is_rotated(localizer, place, scan_at):
+    room = next(r for r in range(len(place.rooms)) if r not in place.twins)
+    points, pose = scan_at(room, 0.4, -0.4, 200.0, seed=99)
+    rotation = Rotation.random(random_state=4).as_matrix()
+    for cloud, truth in (
+        (points, pose),
+        (points @ rotation.T, pose @ se3.make_transform(rotation.T, np.zeros(3))),
+    ):
+        result = localizer.localize(cloud)
+        assert result.status == "accepted", result.reason
+        metres, degrees = error(result.T_map_sensor, truth)
+        assert metres < 0.1 and degrees < 1.0
+        assert np.linalg.eigvalsh(result.covariance).min() > 0.0
+
+
+def test_equal_rooms_are_ambiguous_and_the_true_pose_is_among_the_answers(localizer, place, scan_at):
+    points, pose = scan_at(place.twins[0], 0.3, -0.2, 130.0, seed=98)
+    result = localizer.localize(points)
+    assert result.status == "ambiguous" and not result.usable and result.alternatives
+    assert min(error(T, pose)[0] for T in [result.T_map_sensor, *result.alternatives]) < 0.1
+
+
+def test_a_foreign_scan_is_rejected(localizer):
+    result = localizer.localize(room_pair(1, seed=7).source)
+    assert result.status == "rejected" and not result.usable
+    assert "of 18 keyframes" in result.reason
+
+
+@pytest.mark.parametrize("points", [np.zeros((0, 3)), np.full((100, 3), np.nan), np.ones((100, 3))])
+def test_a_scan_without_usable_points_is_rejected(localizer, points):
+    result = localizer.localize(points)
+    assert result.status == "rejected" and "usable points" in result.reason
+
+
+def test_a_map_without_keyframes_is_an_error():
+    with pytest.raises(MapError, match="no keyframes"):
+        Localizer(KeyframeMap(), Registration(None))

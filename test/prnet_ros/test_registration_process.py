@@ -1,0 +1,133 @@
+"""The process that registers: what the node does without it, and what it does without the node."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from node_answers import PERIOD, START, assert_close, pose_matrix, stamp_of  # noqa: E402
+
+from prnet_core.geometry import se3  # noqa: E402
+
+
+def child_of(robot):
+    children = subprocess.run(
+        ["pgrep", "-P", str(robot.process.pid), "-f", "registration_main"], capture_output=True, text=True
+    ).stdout.split()
+    assert len(children) == 1
+    return int(children[0])
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+SLOW_CORE = """
+import time
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def slow_once(self, points, stamp, *rest):
+    if stamp == 1001.0:
+        print("in work", flush=True)
+        time.sleep(3.0)
+    return register(self, points, stamp, *rest)
+
+ScanOdometry.register_scan = slow_once
+"""
+
+
+@pytest.mark.parametrize("when", ["in work", "idle"])
+def test_a_killed_process_is_replaced_and_the_next_scan_starts_a_new_trajectory(robot, walk_poses, when):
+    robot.change_core(SLOW_CORE)
+    robot.start_node()
+    poses = walk_poses(4)
+    robot.publish_and_wait(poses[0], START)
+    first = child_of(robot)
+    if when == "in work":
+        robot.publish(robot.room.scan(poses[1]), START + 1.0)
+        robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    os.kill(first, signal.SIGKILL)
+    robot.wait_for_count("process_restarts", 1)
+    assert robot.process.poll() is None and "ended with -9" in robot.log() or when == "idle"
+    robot.wait_until(lambda: robot.log().count("]: ready:") == 2, "the next process")
+    assert child_of(robot) != first
+    robot.publish_and_wait(poses[2], START + 2.0)
+    assert_close(pose_matrix(robot.odometry[-1]), np.eye(4))
+    robot.publish_and_wait(poses[3], START + 2.0 + PERIOD)
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[2]) @ poses[3])
+    assert robot.stop_node() == 0
+    assert [stamp_of(message) for message in robot.transforms] == [START, START + 2.0, START + 2.0 + PERIOD]
+
+
+def test_services_and_diagnostics_answer_while_a_scan_is_in_work(robot, walk_poses):
+    from std_srvs.srv import Trigger
+
+    robot.change_core(SLOW_CORE)
+    robot.start_node()
+    poses = walk_poses(2)
+    robot.publish_and_wait(poses[0], START)
+    client = robot.ros.create_client(Trigger, "/prnet/pause")
+    robot.wait_until(client.service_is_ready, "the service")
+    robot.publish(robot.room.scan(poses[1]), START + 1.0)
+    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    future = client.call_async(Trigger.Request())
+    robot.wait_until(future.done, "the answer")
+    robot.wait_for_status(lambda values, message: message == "paused", "the diagnostics")
+    assert len(robot.odometry) == 1
+    robot.wait_for_odometry(START + 1.0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_process_ends_with_the_node_and_leaves_nothing(robot, walk_poses, number):
+    robot.change_core(SLOW_CORE)
+    robot.start_node()
+    robot.publish_and_wait(walk_poses(1)[0], START)
+    robot.publish(robot.room.scan(walk_poses(2)[1]), START + 1.0)
+    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    child = child_of(robot)
+    robot.stop_node(number)
+    robot.wait_until(lambda: not is_alive(child), "the end of the process")
+    assert not [path for path in Path("/dev/shm").iterdir() if "prnet" in path.name]
+
+
+SLOW_IMPORT = """
+import time
+print("importing", flush=True)
+time.sleep(100.0)
+"""
+
+
+def test_a_signal_during_the_start_ends_both(robot, tmp_path):
+    robot.change_core(SLOW_IMPORT)
+    robot.start_node(wait=False)
+    robot.wait_until(lambda: "importing" in robot.log(), "the process to start")
+    robot.wait_until(lambda: bool(robot.statuses), "the diagnostics")
+    assert robot.status().message == "loading"
+    child = child_of(robot)
+    assert robot.stop_node() == 0
+    robot.wait_until(lambda: not is_alive(child), "the end of the process")
+
+
+def test_a_process_that_cannot_start_is_reported_and_tried_again(robot):
+    robot.change_core("sys.modules['small_gicp'] = None")
+    robot.start_node(wait=False)
+    robot.wait_for_count("error.ModuleNotFoundError", 2)
+    assert any(status.level == b"\x02" and "small_gicp" in status.message for status in robot.statuses)
+    assert robot.stop_node() == 0
+
+
+def test_the_node_itself_loads_no_pytorch(robot):
+    robot.start_node(weights="''", device="cpu")
+    robot.wait_for_status(lambda values, message: values["weights"] == "packaged", "the network")
+    loaded = Path(f"/proc/{robot.process.pid}/maps").read_text()
+    assert "libtorch" not in loaded and "_rclpy_pybind11" in loaded
+    assert "libtorch" in Path(f"/proc/{child_of(robot)}/maps").read_text()
