@@ -67,7 +67,10 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
             settled = process_state()
         if fed % 500 == 0:
             state = process_state()
-            print(f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes")
+            print(
+                f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes",
+                flush=True,
+            )
     end = process_state()
     tenth = max(1, len(milliseconds) // 10)
     return {
