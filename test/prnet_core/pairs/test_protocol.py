@@ -32,7 +32,7 @@ def test_pair_is_seeded_by_its_index(shape, name):
 
 
 def test_motion_is_in_the_papers_range(shape):
-    transforms = np.stack([protocol_pair(shape, i, "full")[2] for i in range(300)])
+    transforms = np.stack([protocol_pair(shape, i, "objects")[2] for i in range(300)])
     angles = euler_angles_deg(transforms[:, :3, :3])
     assert angles.min() >= 0 and angles.max() <= 45
     np.testing.assert_allclose(angles.mean(axis=0), 22.5, atol=3)
