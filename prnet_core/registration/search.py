@@ -116,9 +116,12 @@ class Search:
         yield self._features
         if self.source.views and self.target.views:
             yield self._alternatives_of_the_best
-        if self.network is not None:
-            surface = self.network.config.features == "surface"
-            yield lambda: self._network(range(1), self.config.network_rotations if surface else 1)
+        if self.network is None:
+            return
+        if self.network.config.features == "surface":
+            yield lambda: self._network(range(1), self.config.network_rotations)
+        else:
+            yield lambda: self._network(range(1), 1)
             yield lambda: self._network(
                 range(1, 1 + self.config.network_samples), self.config.network_rotations
             )
