@@ -46,7 +46,8 @@ def test_full_clouds_are_farthest_point_samples_of_the_whole_shape(shape):
     whole = cKDTree(shape[:1024].astype(float))
     for sample in (source, se3.apply(se3.invert(T_target_source), target)):
         assert whole.query(sample)[0].max() < 1e-6
-        assert cKDTree(sample).query(shape[:1024])[0].max() < 2.0 * np.quantile(whole.query(shape[:1024], k=2)[0][:, 1], 0.9)
+        spacing = np.quantile(whole.query(shape[:1024], k=2)[0][:, 1], 0.9)
+        assert cKDTree(sample).query(shape[:1024])[0].max() < 2.0 * spacing
     common = (distances(source, target, T_target_source) < 1e-6).mean()
     assert 0.7 < common < 1.0, "the samples begin at different points"
     assert np.abs(se3.apply(T_target_source, source) - target).max() > 0.1, "the order must tell nothing"
