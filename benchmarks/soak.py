@@ -107,9 +107,7 @@ def problems(result: dict) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scans", type=int, default=20_000)
     parser.add_argument("--place", default="office")
     parser.add_argument("--sensor", default="lidar16")

@@ -149,9 +149,7 @@ class ScanOdometry:
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
 
-    def _follow(
-        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
-    ) -> OdometryUpdate:
+    def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
         pose, twist_of_sweep = self._refine(sweep, twist, result.T_target_source)
         before = self._pose
@@ -186,9 +184,7 @@ class ScanOdometry:
         T_frame_map = se3.invert(frame.T_map_sensor)
         to_frame = se3.adjoint(T_frame_map)
         covariance = to_frame @ result.covariance @ to_frame.T
-        self._covariance = compose_covariance(
-            frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
-        )
+        self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
         self._tracking.add(result)
         if self._is_keyframe(sweep, result):
@@ -234,17 +230,13 @@ class ScanOdometry:
             if result.usable and is_lost_short:
                 return self._follow(sweep, time, twist, result)
             if result.usable:
-                return self._relocate(
-                    sweep, time, predicted, self._map.newest, result.T_target_source, result
-                )
+                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
         else:
             target = frame.prepared(self.registration.config, source.voxel_size)
             left = deadline - clock.perf_counter()
             result = self.registration.register_prepared(source, target, deadline=left)
             if result.usable:
-                self._map.restart(
-                    self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
-                )
+                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
                 pose = frame.T_map_sensor @ result.T_target_source
                 return self._relocate(sweep, time, predicted, frame, pose, result)
         self._lost_scans += 1
