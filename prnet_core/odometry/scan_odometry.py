@@ -27,6 +27,7 @@ SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
+MAX_SCAN_POINTS = 40_000  # of a scan that are registered: the voxel filter leaves a few thousand anyway
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
@@ -88,7 +89,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep = sweep
+        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
@@ -98,6 +99,13 @@ class ScanOdometry:
             self._restart()
             return self._start(sweep, "first", reason)
         return update
+
+    def prepare_next(self) -> None:
+        """Prepare the local map for the next scan, which otherwise waits for it. Optional: no result depends on it."""
+        if len(self.keyframes):
+            target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
+            if len(target):
+                _ = target.sample
 
     def _is_first_scan_unusable(self, sweep: Sweep) -> bool:
         """Nothing was ever registered to it, as when the sensor was covered; this scan may do better."""
