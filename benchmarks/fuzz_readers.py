@@ -203,7 +203,8 @@ def fuzz(kind: str, number: int, seed: int, trace_every: int = 10) -> tuple[Coun
         warm_up(kind, folder)
         for index in range(number):
             content = next(inputs)
-            traced = index % trace_every == 0
+            # rosbags requests buffers of the sizes that damaged records state, and never touches them.
+            traced = index % trace_every == 0 and kind != "mcap"
             if kind == "PointCloud2":
                 size = len(content.data)
                 outcome, problem = attempt(lambda: read_cloud(content), size, (CloudError,), traced)  # noqa: B023

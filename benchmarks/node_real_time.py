@@ -55,7 +55,7 @@ def simulate(rate: float, num_points: int, num_scans: int) -> list[tuple[float, 
     channels = 32 if num_points < 50_000 else 128
     columns = round(num_points / channels * 1.03)
     lidar = SpinningLidar(channels, columns, sweep=1.0 / rate, min_range=0.5, max_range=100.0)
-    scans = Drive(PLACES["office"](1), lidar, num_scans, seed=1, rate=rate)
+    scans = Drive(PLACES["office"](1), lidar, num_scans, seed=1, rate=rate, moving_objects=False)
     return [(EPOCH + scan.stamp, serialize_message(cloud_of(scan))) for scan in scans]
 
 

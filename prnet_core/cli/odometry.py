@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 def odometry(
     source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
     out: Path = typer.Option(
-        None, help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone."
+        None,
+        help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone.",
     ),
     picture: Path = typer.Option(None, help="Write a picture of the trajectory: .png .svg .pdf"),
     truth: Path = typer.Option(None, help="Ground truth to compare with: TUM, or KITTI rows for each scan."),
@@ -26,7 +28,7 @@ def odometry(
         None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
     ),
     target: str = typer.Option(
-        "keyframe", help="Register to the 'previous' scan, last 'keyframe' or a 'map'."
+        "map", hidden=True, help="Deprecated: scans are registered to a local map of the last keyframes."
     ),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
     voxel: float = typer.Option(
@@ -56,7 +58,7 @@ def odometry(
         check_picture(picture)
         truth_file = None if truth is None else GroundTruthFile(truth)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        odometry_config = OdometryConfig(target=target)
+        odometry_config = OdometryConfig(target=target, max_scan_time=inf)
         scans = open_scans(source, topic, columns)
         worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)
@@ -80,7 +82,9 @@ def odometry(
         raise typer.Exit(1)
 
 
-def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
+def trajectory_writers(
+    out: Path | None, picture: Path | None
+) -> dict[Path, Callable[[Path, Trajectory], None]]:
     """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
 
     Raises ValueError or OSError when one of them cannot be written, or is the picture too.

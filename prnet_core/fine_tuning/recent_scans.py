@@ -29,11 +29,10 @@ class RecentScan:
 class RecentScans:
     """A ring buffer of `capacity` scans that differ by at least `min_difference`. Thread-safe.
 
-    A scan that is too like one that is kept is not added: a robot that stands still fills nothing, and one that
-    comes back to a place does not see it twice. When the buffer is full the oldest scan goes. Two scans are
-    compared in the sensor's frame (`scan_difference`), so that no pose is needed: scans that could not be
-    registered are just those that a network should learn from. Noise alone makes about 0.06, a turn of 5 degrees
-    or a step of 20 cm in a room about 0.12.
+    A scan similar to a kept one is not added, so a robot that stands still or returns to a place adds no scans. A full
+    buffer drops the oldest scan. Two scans are compared in the sensor frame (`CellGrid.difference`), so no pose is
+    needed: the network should learn from scans that could not be registered. Noise alone gives a difference of about
+    0.06, a rotation by 5 degrees or a step of 20 cm in a room about 0.12.
     """
 
     def __init__(self, capacity: int, min_difference: float = 0.12) -> None:
@@ -53,7 +52,7 @@ class RecentScans:
         if len(points) == 0:
             return False
         sample = points[np.random.default_rng(0).choice(len(points), min(SAMPLE, len(points)), replace=False)]
-        grid = _Grid(sample)
+        grid = CellGrid(sample)
         with self._lock:
             if any(grid.difference(other) < self._min_difference for other in reversed(self._samples)):
                 return False
@@ -78,15 +77,7 @@ class RecentScans:
             return list(self._scans)
 
 
-def scan_difference(a: np.ndarray, b: np.ndarray) -> float:
-    """Fraction of points in different places: 0 for equal scans, 1 for disjoint ones; a (N, 3), b (M, 3).
-
-    Total variation of the shares of points in cubic cells of half the radius that holds 90 % of a's points.
-    """
-    return _Grid(a).difference(b)
-
-
-class _Grid:
+class CellGrid:
     """A grid of CELLS^3 cells around a cloud. Points outside count to the outermost cells."""
 
     def __init__(self, points: np.ndarray) -> None:
@@ -96,6 +87,10 @@ class _Grid:
         self._own = self._shares(points)
 
     def difference(self, other: np.ndarray) -> float:
+        """Fraction of points (M, 3) in different places: 0 for equal scans, 1 for disjoint ones.
+
+        Total variation of the fractions of points in the cells, which are half the radius of 90 % of the cloud wide.
+        """
         return 0.5 * float(np.abs(self._own - self._shares(other)).sum())
 
     def _shares(self, points: np.ndarray) -> np.ndarray:

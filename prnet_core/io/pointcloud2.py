@@ -88,6 +88,8 @@ class _Layout:
         data = memoryview(message.data).cast("B")
         if height == 0 or width == 0 or len(data) == 0:
             raise CloudError("empty", f"no points: width {width}, height {height}, {len(data)} bytes")
+        if point_step == 0:
+            raise CloudError("layout", f"{width} x {height} points of 0 bytes")
         packed = width * point_step
         row_step = int(message.row_step)
         # Rows are packed where drivers leave row_step at 0, and where the bytes are just enough for it.

@@ -66,6 +66,11 @@ def _check_las_header(stream: BinaryIO, num_bytes: int) -> None:
         table_start = _int64_at(stream, num_bytes - 8)
     if not data_start <= table_start <= num_bytes - 8:
         raise ValueError("not a readable LAZ file, or cut short: it has no table of chunks")
+    if point_format & 0x3F >= 6 and count:
+        stream.seek(data_start + 8 + point_size + 4)  # of the first chunk: after the table's place, a point, a count
+        layers = struct.unpack("<9I", stream.read(36).ljust(36, b"\xff"))
+        if sum(layers) > num_bytes:
+            raise ValueError("not a readable LAZ file, or cut short: the layers of its first chunk do not fit into it")
     num_chunks = _int64_at(stream, table_start) >> 32
     if not 0 <= num_chunks * point_size <= num_bytes:
         raise ValueError(f"not a readable LAZ file: {num_chunks} chunks do not fit into it")

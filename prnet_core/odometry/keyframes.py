@@ -9,10 +9,13 @@ import numpy as np
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
+RANGE_EDGES = np.geomspace(0.1, 200.0, 25)
+ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
+
 
 @dataclass(eq=False)
 class Keyframe:
-    """A scan kept: points (N, 3) deskewed, in its sensor's frame, its pose (4, 4) in the map, and the pose's covariance.
+    """A scan kept: points (N, 3) deskewed, in its sensor's frame; T_map_sensor (4, 4) and its covariance (6, 6).
 
     A keyframe prepared for a registration is kept for the next one.
     """
@@ -21,6 +24,9 @@ class Keyframe:
     T_map_sensor: np.ndarray
     covariance: np.ndarray
     _prepared: PreparedCloud | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.signature = signature(self.points)
 
     def prepared(self, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
         """The keyframe as a target, with its sensor's position."""
@@ -48,7 +54,7 @@ class Keyframes:
         return self._frames[index]
 
     def limited(self, points: np.ndarray) -> np.ndarray:
-        """At most `max_points` points, drawn at random: every n-th would be the same few lasers of a spinning sensor."""
+        """At most `max_points` points, drawn at random: every n-th would be the same lasers of a spinning sensor."""
         if len(points) <= self._max_points:
             return points
         return points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
@@ -67,6 +73,11 @@ class Keyframes:
             self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position))
         )
 
+    def most_similar_first(self, points: np.ndarray) -> list[Keyframe]:
+        """All keyframes, those that look most like a scan (N, 3) in its sensor's frame first."""
+        wanted = signature(points)
+        return sorted(self._frames, key=lambda frame: float(np.abs(frame.signature - wanted).sum()))
+
     def _drop_one(self) -> None:
         """The older one of the two nearest keyframes that are not protected as the newest are."""
         positions = np.array(
@@ -79,3 +90,12 @@ class Keyframes:
         np.fill_diagonal(distances, np.inf)
         del self._frames[int(min(divmod(int(distances.argmin()), len(distances))))]
 
+
+def signature(points: np.ndarray) -> np.ndarray:
+    """Shares of the points (N, 3) in cells of range and elevation: the same when the sensor turns about its z axis."""
+    distance = np.linalg.norm(points, axis=1)
+    elevation = np.arcsin(np.clip(points[:, 2] / np.maximum(distance, 1e-9), -1.0, 1.0))
+    cell = np.searchsorted(RANGE_EDGES, distance) * (len(ELEVATION_EDGES) + 1)
+    cell += np.searchsorted(ELEVATION_EDGES, elevation)
+    num_cells = (len(RANGE_EDGES) + 1) * (len(ELEVATION_EDGES) + 1)
+    return np.bincount(cell, minlength=num_cells) / max(1, len(points))

@@ -17,6 +17,7 @@ from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
+from prnet_core.odometry.tracking import Tracking, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
@@ -24,6 +25,7 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
+TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
@@ -37,6 +39,7 @@ class ScanOdometry:
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
+        self._tracker = Registration(None, tracking_config(registration.config))
         self.config = config or OdometryConfig()
         self.reset()
 
@@ -51,12 +54,11 @@ class ScanOdometry:
         self._map = LocalMap(self.registration.config, config.map_keyframes)
         self._scale = SceneScale(self.registration)
         self._prediction = Prediction(config.max_prediction)
-        self._first_sweep: Sweep | None = None
         self._pose_time = 0.0
         self._elapsed: float | None = None
         self._has_followed = False
         self._lost_scans = 0
-        self._usual_overlap = 0.0
+        self._tracking = Tracking(config.doubtful_overlap)
         self._pose = np.eye(4)  # T_map_sensor of the last scan that was used, at the middle of its sweep
         self._T_map_odom = np.eye(4)
         self._twist = np.zeros(6)
@@ -71,13 +73,15 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Add a scan: points (N, 3) in metres in the sensor's frame, stamp in seconds.
 
-        point_times: (N,) seconds relative to the stamp, or None. predicted_motion: (4, 4), T_last_now of the sensor since
-        the last call by another source (wheels, IMU), or None; it is not used where it disagrees with the scans. The
-        pose is that at the stamp. Raises ValueError when the stamp is not finite or the times are not one a point.
+        point_times: (N,) seconds relative to the stamp, or None. predicted_motion: (4, 4), T_last_now of the sensor
+        since the last call by another source (wheels, IMU), or None; it is not used where it disagrees with the
+        scans. The pose is that at the stamp. Raises ValueError when the stamp is not finite or the times are not one a
+        point.
         """
         began = clock.perf_counter()
         verdict, reason = self._stamps.check(stamp)
         self._stamp, self._sweep = stamp, None
+        self._prediction.add_guess(predicted_motion)
         if verdict == IGNORED:
             return self._answer("ignored", reason)
         if verdict == RESET:
@@ -87,7 +91,6 @@ class ScanOdometry:
         self._sweep = sweep
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
-        self._prediction.add_guess(predicted_motion)
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
         if self._is_first_scan_unusable(sweep):
@@ -105,7 +108,8 @@ class ScanOdometry:
         needed = self.registration.config.min_points
         if len(sweep) < needed or self._scale.update(sweep) == 0.0:
             return self._answer("rejected", f"the first scan has {len(sweep)} usable points")
-        self._pose_time, self._first_sweep = self._stamp + sweep.middle, sweep
+        self._pose_time = self._stamp + sweep.middle
+        self._prediction.measured(None, sweep.scale)
         self._add_keyframe(sweep.points)
         return self._answer(status, reason)
 
@@ -115,28 +119,35 @@ class ScanOdometry:
         twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
         points = sweep.at_middle(twist)
         voxel_size = self._scale.update(sweep)
-        source = prepare_cloud(points, voxel_size, self.registration.config, np.zeros((1, 3)))
         predicted = self._prediction.poses(self._pose, self._twist, elapsed)
+        source = prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
+        is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
-            result = self._register_to_map(source, pose, "guess", deadline)
-            if result.usable or (result.status == "weak" and not self._is_doubtful(result)):
+            result = self._register_to_map(source, pose, "guess", deadline, is_tracking)
+            if is_tracking:
+                result = self._tracking.accept_near(result, pose, sweep.scale)
+            if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
                 return self._follow(sweep, time, twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, points, time, twist, predicted[0][1], result, deadline)
+
+    def _longest_tracked_gap(self) -> float:
+        """Seconds since the last pose for which the prediction is strong evidence itself."""
+        return min(self.config.max_prediction, TRACKED_INTERVALS * (self._stamps.usual_interval or np.inf))
 
     def _register_to_map(
-        self, source: PreparedCloud, guess: np.ndarray | None, hypotheses: str, deadline: float
+        self,
+        source: PreparedCloud,
+        guess: np.ndarray | None,
+        hypotheses: str,
+        deadline: float,
+        is_tracking: bool = False,
     ) -> RegistrationResult:
+        registration = self._tracker if is_tracking else self.registration
         target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
         left = deadline - clock.perf_counter()
-        return self.registration.register_prepared(
-            source, target, guess, hypotheses=hypotheses, deadline=left
-        )
-
-    def _is_doubtful(self, result: RegistrationResult) -> bool:
-        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
-        return result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
+        return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
 
     def _follow(
         self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
@@ -179,12 +190,7 @@ class ScanOdometry:
             frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
         )
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
-        if result.status == "accepted":
-            self._usual_overlap += 0.2 * (result.overlap_source - self._usual_overlap)
-        if False and self._first_sweep is not None and sweep.times is not None:
-            self.keyframes[0].points = self.keyframes.limited(self._first_sweep.at_middle(self._twist))
-            self._map.restart([self.keyframes[0]])
-        self._first_sweep = None
+        self._tracking.add(result)
         if self._is_keyframe(sweep, result):
             self._add_keyframe(sweep.at_middle(self._twist))
         update = self._answer(result.status, result.reason, motion, result, is_relocated=is_relocated)
@@ -209,30 +215,36 @@ class ScanOdometry:
     def _search(
         self,
         sweep: Sweep,
-        source: PreparedCloud,
+        points: np.ndarray,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Lost: one search without a guess, on the local map or on a remembered keyframe; another one with each scan."""
-        frame = self._frame_to_try(predicted[:3, 3])
+        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
+        frame = self._frame_to_try(sweep.points)
+        source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
         is_lost_short = time - self._pose_time <= self.config.max_prediction
         if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
             pass
         elif frame is None:
-            result = self._register_to_map(source, None, "all", deadline)
+            guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
+            result = self._register_to_map(source, guess, "all", deadline)
             if result.usable and is_lost_short:
                 return self._follow(sweep, time, twist, result)
             if result.usable:
-                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
+                return self._relocate(
+                    sweep, time, predicted, self._map.newest, result.T_target_source, result
+                )
         else:
             target = frame.prepared(self.registration.config, source.voxel_size)
             left = deadline - clock.perf_counter()
             result = self.registration.register_prepared(source, target, deadline=left)
             if result.usable:
-                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
+                self._map.restart(
+                    self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
+                )
                 pose = frame.T_map_sensor @ result.T_target_source
                 return self._relocate(sweep, time, predicted, frame, pose, result)
         self._lost_scans += 1
@@ -241,13 +253,13 @@ class ScanOdometry:
             reason = f"not registered within its time: {reason}"
         return self._answer("rejected", reason, registration=failure, pose=predicted)
 
-    def _frame_to_try(self, near: np.ndarray) -> Keyframe | None:
-        """None for the local map, at every third scan; else the next remembered keyframe, nearest first."""
-        attempt, is_map = divmod(self._lost_scans, 3)[0] * 2 + self._lost_scans % 3 - 1, self._lost_scans % 3 == 0
-        if is_map:
+    def _frame_to_try(self, points: np.ndarray) -> Keyframe | None:
+        """None for the local map, at every third scan; else the next keyframe, those that look like the scan first."""
+        round_, place = divmod(self._lost_scans, 3)
+        if place == 0:
             return None
-        frames = self.keyframes.nearest_first(near)
-        return frames[attempt % len(frames)]
+        frames = self.keyframes.most_similar_first(points)
+        return frames[(2 * round_ + place - 1) % len(frames)]
 
     def _relocate(
         self,

@@ -14,8 +14,8 @@ JUMP_INTERVALS = 10.0  # usual intervals between scans that a stamp may be ahead
 class StampFilter:
     """Decides for each stamp whether its scan is used, ignored, or the first after a reset.
 
-    A stamp that jumps (ahead, or back by `jump` seconds or more) is an outlier until the next stamp follows it: then time
-    has jumped. Stamps that are a little behind are late scans.
+    A stamp that jumps (ahead, or back by `jump` seconds or more) is an outlier until the next stamp follows it: then
+    time has jumped. Stamps that are a little behind are late scans.
     """
 
     def __init__(self, jump: float):
@@ -50,9 +50,11 @@ class StampFilter:
                 IGNORED,
                 f"the stamp is {abs(ahead):.3f} s {direction} the last one: an outlier unless the next one follows it",
             )
-        if ahead > 0.0:
-            return self._use(stamp)
+        self._last = self._pending  # the interval that follows a jump may be another one
+        self._intervals.clear()
         self._use(stamp)
+        if ahead > 0.0:
+            return USED, ""
         return RESET, f"time went back by {-ahead:.3f} s"
 
     def _follows_pending(self, stamp: float) -> bool:
@@ -62,8 +64,7 @@ class StampFilter:
         return 0.0 < stamp - self._pending <= max(self._jump, abs(self._pending - self._last))
 
     def _use(self, stamp: float) -> tuple[str, str]:
-        before = self._last if self._pending is None else None
+        if self._last is not None:
+            self._intervals.append(stamp - self._last)
         self._last, self._pending = stamp, None
-        if before is not None:
-            self._intervals.append(stamp - before)
         return USED, ""

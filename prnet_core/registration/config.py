@@ -54,27 +54,28 @@ class RegistrationConfig:
     max_scan_time: float = inf  # seconds of one call; no further hypothesis begins that would not end by then
 
     refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
-    alternative_share: float = 0.75  # with this share of the best transform's points near the target
+    alternative_share: float = 0.65  # with this share of the best transform's points near the target
+    alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
-    rival_margin: float = (
-        0.1  # by which a transform must fit better than another one (0.1: 3 % more agreement),
-    )
+    rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
+    place_margin: float = 0.25  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
+    min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface
     min_across_agreement: float = (
         0.2  # of what is seen across the least constrained axis: less is slid along it
     )
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
-    certain_agreement: float = 0.75  # an accepted transform ends the search above this agreement and
-    certain_violation: float = 0.01  # below this violation, or
-    seen_agreement: float = 0.6  # above this agreement, with hardly any violation, where
-    certain_seen_agreement: float = 0.9  # this share of what both sensors see agrees
+    min_agreement_certain: float = 0.75  # an accepted transform ends the search above this agreement and
+    max_violation_certain: float = 0.01  # below this violation, or
+    min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
+    min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform

@@ -39,13 +39,14 @@ class FreeSpace:
 
     through: points that a ray of the other cloud passed on its way to something behind them.
     visible: points that the other sensor saw or should have seen: inside its rays, and not behind what they hit.
-    agreeing: visible points that lie on a surface of the other cloud.
+    near: visible points that lie near the other cloud. agreeing: visible points that lie on a surface of it.
     across, across_agreeing: the same of the visible points whose surface stands across the least constrained axis.
     """
 
     through: float
     visible: float
     agreeing: float
+    near: float = 0.0
     across: float = 0.0
     across_agreeing: float = 0.0
 
@@ -87,7 +88,8 @@ def measure_free_space(
     visible &= sample.is_solid
     through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
     across = visible & (np.abs(normals @ axis) > ACROSS)
-    masks = (through, visible, visible & agrees, across, across & agrees)
+    near = visible & (surface_distance < SURFACE_DISTANCE)
+    masks = (through, visible, visible & agrees, near, across, across & agrees)
     return FreeSpace(*(float(mask.mean()) for mask in masks))
 
 

@@ -30,7 +30,11 @@ def align(
 
 
 def _small_gicp(
-    source: Level, target: Level, hypothesis: np.ndarray, max_distance: float, max_iterations: int,
+    source: Level,
+    target: Level,
+    hypothesis: np.ndarray,
+    max_distance: float,
+    max_iterations: int,
     config: RegistrationConfig,
 ) -> tuple[np.ndarray, bool]:
     result = small_gicp.align(
@@ -49,7 +53,11 @@ def _small_gicp(
 
 
 def _open3d(
-    source: Level, target: Level, hypothesis: np.ndarray, max_distance: float, max_iterations: int,
+    source: Level,
+    target: Level,
+    hypothesis: np.ndarray,
+    max_distance: float,
+    max_iterations: int,
     config: RegistrationConfig,
 ) -> tuple[np.ndarray, bool]:
     from open3d.pipelines import registration

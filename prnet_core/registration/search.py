@@ -23,7 +23,8 @@ from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
-from prnet_core.registration.verify import is_certain, may_stand_out, score
+from prnet_core.registration.result import ACCEPTED
+from prnet_core.registration.verify import is_certain, may_stand_out, score, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -34,11 +35,12 @@ Named = list[tuple[str, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A refined hypothesis: its name, transform (4, 4) in voxel units, and alignment quality."""
+    """A refined hypothesis: its name, transform (4, 4) in voxel units, alignment quality, and status by itself."""
 
     hypothesis: str
     transform: np.ndarray
     quality: AlignmentQuality
+    status: str
 
     @property
     def score(self) -> float:
@@ -70,26 +72,35 @@ class Search:
     timings: dict[str, float] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     outstanding: Candidate | None = None  # that agrees much better than all others
+    _alternatives: tuple[Candidate, list[Candidate]] | None = None
 
     def best(
         self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all"
     ) -> Candidate:
-        """The best candidate; later, more expensive stages run only while none is verified.
+        """The best candidate; later, more expensive stages run only while none is certain.
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one).
         """
-        best = None
-        for make in self._stages(guess, identity, hypotheses):
+        best: Candidate | None = None
+        for run in self._stages(guess, identity, hypotheses):
             if best is not None and self.is_out_of_time():
                 break
-            for candidate in self.refine(make()):
+            for candidate in run():
                 self.candidates.append(candidate)
-                if best is None or candidate.score > best.score + self.config.better_score:
+                if best is None or self._beats(candidate, best):
                     best = candidate
             if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
                 break
+        if best is None:
+            raise RuntimeError("no hypothesis was tried")
         return best
+
+    def _beats(self, candidate: Candidate, best: Candidate) -> bool:
+        """Accepted ones first; then by score, where a later candidate must be clearly better."""
+        if (candidate.status == ACCEPTED) != (best.status == ACCEPTED):
+            return candidate.status == ACCEPTED
+        return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
@@ -103,46 +114,40 @@ class Search:
             self.outstanding = best
         return True
 
-    def _stages(self, guess, identity, hypotheses: Hypotheses) -> Iterator[Callable[[], Named]]:
-        """Makers of hypotheses, the cheapest first."""
+    def _stages(
+        self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses
+    ) -> Iterator[Callable[[], list[Candidate]]]:
+        """What refines hypotheses, the cheapest first."""
         if guess is not None:
-            yield lambda: [("guess", guess)]
+            yield lambda: self.refine([("guess", guess)])
         elif hypotheses == "guess":
-            yield lambda: [("identity", identity)]
+            yield lambda: self.refine([("identity", identity)])
         if hypotheses == "guess":
             return
         shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
-        yield lambda: [("identity", identity), ("centroid", se3.make_transform(np.eye(3), shift))]
-        yield self._features
-        if self.source.views and self.target.views:
-            yield self._alternatives_of_the_best
-        if self.network is None:
-            return
-        if self.network.config.features == "surface":
-            yield lambda: self._network(range(1), self.config.network_rotations)
-        else:
-            yield lambda: self._network(range(1), 1)
-            yield lambda: self._network(
-                range(1, 1 + self.config.network_samples), self.config.network_rotations
-            )
-
-    def _alternatives_of_the_best(self) -> Named:
-        """What a symmetric or repetitive place may have hidden from the hypotheses so far."""
-        if not self.candidates:
-            return []
-        best = max(self.candidates, key=lambda candidate: candidate.score)
-        with self._timed("alternatives"):
-            return [(item.name, item.transform) for item in self._alternative_hypotheses(best)]
+        centroid = se3.make_transform(np.eye(3), shift)
+        yield lambda: self.refine([("identity", identity), ("centroid", centroid)])
+        yield lambda: self.refine(self._features())
+        if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
+            yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
+        if self.network is not None:
+            network, rotations = self.network, self.config.network_rotations
+            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
+                yield lambda: self.refine(self._network(network, range(1), rotations))
+            else:
+                seeds = range(1, 1 + self.config.network_samples)
+                yield lambda: self.refine(self._network(network, range(1), 1))
+                yield lambda: self.refine(self._network(network, seeds, rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):
             return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
 
-    def _network(self, seeds: range, num_rotations: int) -> Named:
-        surface = self.network.config.features == "surface"
+    def _network(self, network: PRNet, seeds: range, num_rotations: int) -> Named:
+        surface = network.config.features == "surface"
         with self._timed("network"):
             transforms = network_transforms(
-                self.network,
+                network,
                 self.source,
                 self.target,
                 self.config.surface_points if surface else self.config.network_points,
@@ -153,28 +158,35 @@ class Search:
         return [("network", item) for item in transforms]
 
     def alternatives(self, best: Candidate) -> list[Candidate]:
-        """Refined transforms that a symmetric or repetitive place or object would hide, the best of them first."""
-        with self._timed("alternatives"):
-            items = self._alternative_hypotheses(best)
-            refined = [self._finish(item) for item in self._fine(items)]
-        return self.distinct(best, sorted(refined, key=lambda candidate: -candidate.score))
+        """Refined transforms that a symmetric or repetitive place or object would hide, the best of them first.
 
-    def _alternative_hypotheses(self, best: Candidate) -> list[Aligned]:
+        Computed once for a candidate.
+        """
+        if self._alternatives is None or self._alternatives[0] is not best:
+            with self._timed("alternatives"):
+                refined = self._refined_alternatives(best)
+            refined.sort(key=lambda candidate: -candidate.score)
+            self._alternatives = best, self.distinct(best, refined)
+        return self._alternatives[1]
+
+    def _refined_alternatives(self, best: Candidate) -> list[Candidate]:
         """Rotations of a candidate, and for scans of a place it and them moved along the least constrained axis."""
         config, name = self.config, "alternative"
-        distance = config.overlap_distance_voxels
-        close = config.alternative_share * self._count_close(best.transform, distance)
         rotated = alternative_transforms(self.source, self.target, best.transform)
-        coarse = [item for item in self._coarse([(name, item) for item in rotated]) if item.close >= close]
-        coarse = coarse[: config.refined_alternatives]
+        coarse = self._coarse([(name, item) for item in rotated], config.alternative_iterations)
+        close = config.alternative_share * self._count_close(best.transform, config.overlap_distance_voxels)
+        coarse = [item for item in coarse if item.close >= close][: config.refined_alternatives]
         if best.quality.violation is not None:
             axis = least_constrained_axis(best.quality.information)
             bases = [best.transform, *(item.transform for item in coarse)]
             slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
+            distance = config.overlap_distance_voxels
             coarse += self._promising([(name, item) for item in slid], distance)[
                 : config.refined_alternatives
             ]
-        return [item for item in coarse if self._differs(item.transform, best.transform)]
+        coarse = [item for item in coarse if self._differs(item.transform, best.transform)]
+        close = config.alternative_share * self._count_close(best.transform, config.inlier_distance_voxels)
+        return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
 
     def is_out_of_time(self) -> bool:
         """True when no further hypothesis may begin."""
@@ -191,23 +203,37 @@ class Search:
     def refine(self, hypotheses: Named) -> list[Candidate]:
         """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.
 
-        Ends at the first that is verified.
+        Ends at the first that is certain.
         """
-        config, candidates = self.config, []
         with self._timed("refine"):
-            fine = self._fine(self._coarse(hypotheses)[: config.refined_hypotheses])
-            for item in fine:
-                if item.close < config.finished_share * fine[0].close:
-                    break
-                candidates.append(self._finish(item))
-                if is_certain(candidates[-1].quality, config) or self.is_out_of_time():
-                    break
+            if len(hypotheses) == 1:
+                return [self._finish_one(*hypotheses[0])]
+            return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
+
+    def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
+        """One hypothesis through all stages: there is nothing to choose between."""
+        config = self.config
+        if config.coarse_iterations:
+            levels = self.source.coarse_level, self.target.coarse_level
+            transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+        transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
+        return self._finish(Aligned(name, transform, 0))
+
+    def _finish_best(self, coarse: list[Aligned]) -> list[Candidate]:
+        candidates: list[Candidate] = []
+        fine = self._fine(coarse)
+        for item in fine:
+            if item.close < self.config.finished_share * fine[0].close:
+                break
+            candidates.append(self._finish(item))
+            if is_certain(candidates[-1].quality, self.config) or self.is_out_of_time():
+                break
         return sorted(candidates, key=lambda candidate: -candidate.score)
 
-    def _coarse(self, hypotheses: Named) -> list[Aligned]:
+    def _coarse(self, hypotheses: Named, max_iterations: int | None = None) -> list[Aligned]:
         config = self.config
         levels = self.source.coarse_level, self.target.coarse_level
-        limits = config.coarse_distance_voxels, config.coarse_iterations
+        limits = config.coarse_distance_voxels, max_iterations or config.coarse_iterations
         aligned = [(name, align(*levels, hypothesis, *limits, config)) for name, hypothesis in hypotheses]
         return self._promising(aligned, config.overlap_distance_voxels)
 
@@ -221,7 +247,7 @@ class Search:
         config = self.config
         transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
         quality = measure_alignment(self.source, self.target, transform, config)
-        return Candidate(item.name, transform, quality)
+        return Candidate(item.name, transform, quality, verify(quality, config)[0])
 
     def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
         """Distinct transforms, those with the most source points within `distance` of the target first."""
@@ -244,7 +270,7 @@ class Search:
         return align(self.source.level, self.target.level, transform, distance, max_iterations, self.config)
 
     @contextmanager
-    def _timed(self, name: str):
+    def _timed(self, name: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
         self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - began

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def surface_transforms(
-    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range, count: int = 1
+    network: PRNet,
+    source: PreparedCloud,
+    target: PreparedCloud,
+    num_points: int,
+    seeds: range,
+    count: int = 1,
 ) -> list[np.ndarray]:
     """The network's `count` best transforms (4, 4) in the pair's voxel units for each random choice of points (seed).
 
@@ -24,10 +29,12 @@ def surface_transforms(
     """
     from prnet_core.model.surface_inputs import pair_batch
 
-    dense = [DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target)]
-    pairs = [surface_pair(*dense, num_points, np.random.default_rng(seed)) for seed in seeds]
+    dense_source, dense_target = (DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target))
+    rngs = map(np.random.default_rng, seeds)
+    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
     device = next(network.parameters()).device
-    outputs = network.hypotheses(*(cloud.to(device) for cloud in pair_batch(pairs)), count).double().cpu().numpy()
+    x, y = (cloud.to(device) for cloud in pair_batch(pairs))
+    outputs = network.hypotheses(x, y, count).double().cpu().numpy()
     transforms = []
     for rank in range(count):
         for output, pair in zip(outputs[:, rank], pairs, strict=True):

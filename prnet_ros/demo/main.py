@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SAMPLE = Path(__file__).resolve().parents[2] / "test" / "data" / "lidar_walk"
 ODOM_FRAME = "odom"
-START_TIMEOUT = 90.0
+START_TIMEOUT = 180.0
 SUBSCRIBER_TIMEOUT = 30.0
 ANSWER_TIMEOUT = 10.0
 DRAIN_TIMEOUT = 10.0

@@ -76,25 +76,25 @@ def test_it_plays_a_bag_into_the_node(ros_domain):
     listener = rclpy.create_node("listener", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
-    heard = []
-    listener.create_subscription(Odometry, "/robot1/odometry", heard.append, 10)
+    received = []
+    listener.create_subscription(Odometry, "/robot1/odometry", received.append, 10)
 
     service = LaunchService(noninteractive=True)
     service.include_launch_description(included(
         bag=BAG, namespace="robot1", odom_frame="odom1", weights="none",
     ))
 
-    def stop_when_heard():
+    def stop_when_received():
         end = time.monotonic() + 60
-        while len(heard) < 3 and time.monotonic() < end:
+        while len(received) < 3 and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         service.shutdown()
 
-    watcher = threading.Thread(target=stop_when_heard)
+    watcher = threading.Thread(target=stop_when_received)
     watcher.start()
     exit_code = service.run()  # launch wants the main thread
     watcher.join()
     executor.shutdown()
     context.try_shutdown()
     assert exit_code == 0
-    assert len(heard) >= 3 and heard[0].header.frame_id == "odom1"
+    assert len(received) >= 3 and received[0].header.frame_id == "odom1"

@@ -112,7 +112,7 @@ def run_demo(domain: int, tmp_path: Path, *arguments: object) -> subprocess.Comp
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
     command = [sys.executable, "-m", "prnet_ros.demo.main", *map(str, arguments)]
     command += ["--domain-id", str(domain), "--output", str(tmp_path / "out put")]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=240)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=480)
 
 
 def numbers_after(name: str, text: str) -> list[float]:

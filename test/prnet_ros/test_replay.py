@@ -22,7 +22,7 @@ TIMEOUT = 180.0
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
 
-class Ear:
+class Listener:
     """A node that collects messages; starts and watches the replay."""
 
     def __init__(self, domain: int) -> None:
@@ -31,7 +31,7 @@ class Ear:
 
         self.context = rclpy.Context()
         self.context.init(domain_id=domain)
-        self.node = rclpy.create_node("ear", context=self.context)
+        self.node = rclpy.create_node("listener", context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self._nodes = [self.node]
@@ -41,14 +41,14 @@ class Ear:
         """The list that messages of a topic will be in."""
         from rclpy.qos import QoSProfile
 
-        heard: list = []
-        self.node.create_subscription(message_class, topic, heard.append, QoSProfile(**{"depth": 100, **qos}))
-        return heard
+        received: list = []
+        self.node.create_subscription(message_class, topic, received.append, QoSProfile(**{"depth": 100, **qos}))
+        return received
 
     def replay(self, *arguments: object) -> subprocess.Popen:
         """Start prnet_replay."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "prnet_ros.replay", "--wait-for", "ear", *map(str, arguments)],
+            [sys.executable, "-m", "prnet_ros.replay", "--wait-for", "listener", *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         )  # fmt: skip
         self._processes.append(process)
@@ -72,9 +72,9 @@ class Ear:
         self._nodes.append(node)
         self._executor.add_node(node)
 
-    def hear_out(self, process: subprocess.Popen, heard: list, number: int) -> str:
+    def wait_for_messages(self, process: subprocess.Popen, received: list, number: int) -> str:
         """Spin until the replay has ended and `number` messages are in; its standard output."""
-        self.spin_until(lambda: process.poll() is not None and len(heard) >= number, f"{number} messages")
+        self.spin_until(lambda: process.poll() is not None and len(received) >= number, f"{number} messages")
         out, error = process.communicate()
         assert (process.returncode, error) == (0, "")
         return out
@@ -92,12 +92,12 @@ class Ear:
 
 
 @pytest.fixture
-def ear(ros_domain):
+def listener(ros_domain):
     """A subscriber in a ROS domain of its own."""
     pytest.importorskip("tf2_msgs", reason="tf2_msgs is not installed")
-    ear = Ear(ros_domain)
-    yield ear
-    ear.close()
+    listener = Listener(ros_domain)
+    yield listener
+    listener.close()
 
 
 def recorded_clouds(path: Path):
@@ -105,9 +105,9 @@ def recorded_clouds(path: Path):
         return [bag.decode(message) for message in bag.raw_messages() if message.msgtype == POINT_CLOUD]
 
 
-def assert_same_clouds(heard: list, recorded: list) -> None:
-    assert len(heard) == len(recorded)
-    for cloud, original in zip(heard, recorded):
+def assert_same_clouds(received: list, recorded: list) -> None:
+    assert len(received) == len(recorded)
+    for cloud, original in zip(received, recorded):
         assert (cloud.header.stamp.sec, cloud.header.stamp.nanosec) == (
             original.header.stamp.sec,
             original.header.stamp.nanosec,
@@ -122,73 +122,73 @@ def assert_same_clouds(heard: list, recorded: list) -> None:
         assert bytes(cloud.data) == original.data.tobytes()
 
 
-def test_clouds_arrive_as_recorded(ear):
+def test_clouds_arrive_as_recorded(listener):
     from sensor_msgs.msg import PointCloud2
 
-    heard = ear.listen(PointCloud2, "/points")
-    out = ear.hear_out(ear.replay(KINECT), heard, 3)
+    received = listener.listen(PointCloud2, "/points")
+    out = listener.wait_for_messages(listener.replay(KINECT), received, 3)
     assert "3 clouds" in out and "/points" in out
-    assert_same_clouds(heard, recorded_clouds(KINECT))
+    assert_same_clouds(received, recorded_clouds(KINECT))
 
 
-def test_best_effort_subscriber_hears_the_first_cloud(ear):
+def test_best_effort_subscriber_receives_the_first_cloud(listener):
     from rclpy.qos import ReliabilityPolicy
     from sensor_msgs.msg import PointCloud2
 
-    heard = ear.listen(PointCloud2, "/points", reliability=ReliabilityPolicy.BEST_EFFORT)
+    received = listener.listen(PointCloud2, "/points", reliability=ReliabilityPolicy.BEST_EFFORT)
     first = recorded_clouds(LIDAR_WALK)[0].header.stamp
     for _ in range(3):  # best effort promises nothing to a process that gets no time to listen
-        process = ear.replay(LIDAR_WALK)
-        ear.spin_until(lambda: heard, "a cloud")
-        stamp = heard[0].header.stamp
+        process = listener.replay(LIDAR_WALK)
+        listener.spin_until(lambda: received, "a cloud")
+        stamp = received[0].header.stamp
         if (stamp.sec, stamp.nanosec) == (first.sec, first.nanosec):
             return
         process.kill()
         process.communicate()
-        heard.clear()
+        received.clear()
     pytest.fail("the first cloud was lost in three replays")
 
 
-def test_renamed_topic_static_transforms_and_clock(ear):
+def test_renamed_topic_static_transforms_and_clock(listener):
     from rclpy.qos import DurabilityPolicy
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import PointCloud2
     from tf2_msgs.msg import TFMessage
 
-    clock = ear.listen(Clock, "/clock", depth=10_000)
-    statics = ear.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    heard = ear.listen(PointCloud2, "/scans")
-    ear.hear_out(ear.replay(LIDAR_WALK, "--to", "/scans", "--rate", "20", "--clock"), heard, 64)
-    assert_same_clouds(heard, recorded_clouds(LIDAR_WALK))
+    clock = listener.listen(Clock, "/clock", depth=10_000)
+    statics = listener.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    received = listener.listen(PointCloud2, "/scans")
+    listener.wait_for_messages(listener.replay(LIDAR_WALK, "--to", "/scans", "--rate", "20", "--clock"), received, 64)
+    assert_same_clouds(received, recorded_clouds(LIDAR_WALK))
     ((transform,),) = (message.transforms for message in statics)
     assert (transform.header.frame_id, transform.child_frame_id) == ("base_link", "lidar")
     ticks = np.array([message.clock.sec + message.clock.nanosec * 1e-9 for message in clock])
     assert np.all(np.diff(ticks) >= 0.0)
-    last = heard[-1].header.stamp
+    last = received[-1].header.stamp
     assert abs(ticks[-1] - (last.sec + last.nanosec * 1e-9)) < 1e-3
 
 
-def test_static_transforms_reach_a_late_subscriber(ear):
+def test_static_transforms_reach_a_late_subscriber(listener):
     """The node may start after the replay; it looks up the extrinsics at its first cloud."""
     from rclpy.qos import DurabilityPolicy
     from sensor_msgs.msg import PointCloud2
     from tf2_msgs.msg import TFMessage
 
-    heard = ear.listen(PointCloud2, "/points")
-    ear.replay(LIDAR_WALK, "--loop")
-    ear.spin_until(lambda: heard, "a cloud")
-    statics = ear.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    ear.spin_until(lambda: statics, "the static transform")
+    received = listener.listen(PointCloud2, "/points")
+    listener.replay(LIDAR_WALK, "--loop")
+    listener.spin_until(lambda: received, "a cloud")
+    statics = listener.listen(TFMessage, "/tf_static", durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listener.spin_until(lambda: statics, "the static transform")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_loop_starts_again_and_ends_cleanly_on_a_signal(ear, number):
+def test_loop_starts_again_and_ends_cleanly_on_a_signal(listener, number):
     from sensor_msgs.msg import PointCloud2
 
-    heard = ear.listen(PointCloud2, "/points")
-    process = ear.replay(KINECT, "--loop", "--rate", "10")
-    ear.spin_until(lambda: len(heard) > 7, "the third round")
-    stamps = [message.header.stamp.sec + message.header.stamp.nanosec * 1e-9 for message in heard[:7]]
+    received = listener.listen(PointCloud2, "/points")
+    process = listener.replay(KINECT, "--loop", "--rate", "10")
+    listener.spin_until(lambda: len(received) > 7, "the third round")
+    stamps = [message.header.stamp.sec + message.header.stamp.nanosec * 1e-9 for message in received[:7]]
     assert stamps[:3] == stamps[3:6] and stamps[6] == stamps[0]
     process.send_signal(number)
     out, error = process.communicate(timeout=TIMEOUT)
@@ -196,22 +196,22 @@ def test_loop_starts_again_and_ends_cleanly_on_a_signal(ear, number):
 
 
 @pytest.mark.parametrize("wait_for", ["prnet", "/robot1/prnet", "2"])
-def test_it_waits_for_the_node_and_not_for_another_subscriber(ear, wait_for):
+def test_it_waits_for_the_node_and_not_for_another_subscriber(listener, wait_for):
     """RViz, or `ros2 topic echo`, subscribes seconds before the node: the node still gets the first cloud."""
     import rclpy
     from sensor_msgs.msg import PointCloud2
 
-    shown = ear.listen(PointCloud2, "/points")
-    process = ear.replay(KINECT, "--wait-for", wait_for)
-    ear.spin_until(lambda: ear.node.count_publishers("/points") > 0, "the publisher")
-    ear.spin_for(2.0)
+    shown = listener.listen(PointCloud2, "/points")
+    process = listener.replay(KINECT, "--wait-for", wait_for)
+    listener.spin_until(lambda: listener.node.count_publishers("/points") > 0, "the publisher")
+    listener.spin_for(2.0)
     assert shown == [] and process.poll() is None
-    node = rclpy.create_node("prnet", namespace="/robot1", context=ear.context)
-    ear.add_node(node)
-    heard = []
-    node.create_subscription(PointCloud2, "/points", heard.append, 100)
-    ear.hear_out(process, heard, 3)
-    assert_same_clouds(heard, recorded_clouds(KINECT))
+    node = rclpy.create_node("prnet", namespace="/robot1", context=listener.context)
+    listener.add_node(node)
+    received = []
+    node.create_subscription(PointCloud2, "/points", received.append, 100)
+    listener.wait_for_messages(process, received, 3)
+    assert_same_clouds(received, recorded_clouds(KINECT))
 
 
 def test_a_signal_during_the_imports_ends_it_cleanly(tmp_path):
@@ -238,33 +238,33 @@ def test_a_signal_during_the_imports_ends_it_cleanly(tmp_path):
         ([KINECT, "--wait", "0.2", "--wait-for", "3"], ["waited 0.2 s on /points for 3 subscribers"]),
     ],
 )
-def test_an_error_is_one_line_and_the_exit_code_is_1(ear, arguments, words):
-    process = ear.replay(*arguments)
+def test_an_error_is_one_line_and_the_exit_code_is_1(listener, arguments, words):
+    process = listener.replay(*arguments)
     _, error = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 1
     assert all(word in error for word in words)
     assert "Traceback" not in error
 
 
-def test_a_number_of_subscribers_is_at_least_1(ear):
-    process = ear.replay(KINECT, "--wait-for", "0")
+def test_a_number_of_subscribers_is_at_least_1(listener):
+    process = listener.replay(KINECT, "--wait-for", "0")
     _, error = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 2 and "--wait 0 does not wait" in error
 
 
 @pytest.mark.parametrize("rate", ["0", "-1", "nan", "fast"])
-def test_rate_must_be_positive(ear, rate):
-    process = ear.replay(KINECT, "--rate", rate)
+def test_rate_must_be_positive(listener, rate):
+    process = listener.replay(KINECT, "--rate", rate)
     _, error = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 2 and "--rate" in error
 
 
 @pytest.mark.parametrize("name, number", [("balm_5_db3", 5), ("balm_5_ros1.bag", 5), ("balm_15_mcap", 15)])
-def test_real_bags_of_every_kind(ear, name, number):
+def test_real_bags_of_every_kind(listener, name, number):
     from sensor_msgs.msg import PointCloud2
 
     if not (ROSBAGS / name).exists():
         pytest.skip(f"needs shared/data/scans/rosbag/{name} beside the checkout")
-    heard = ear.listen(PointCloud2, "/points")
-    ear.hear_out(ear.replay(ROSBAGS / name, "--rate", "10"), heard, number)
-    assert_same_clouds(heard, recorded_clouds(ROSBAGS / name))
+    received = listener.listen(PointCloud2, "/points")
+    listener.wait_for_messages(listener.replay(ROSBAGS / name, "--rate", "10"), received, number)
+    assert_same_clouds(received, recorded_clouds(ROSBAGS / name))

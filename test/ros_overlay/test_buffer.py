@@ -96,10 +96,10 @@ def test_rotations_are_interpolated_on_the_sphere(seed):
 
 def test_quaternions_of_either_sign_interpolate_along_the_shorter_arc():
     buffer = tf2_ros.Buffer()
-    turned = at(0.0)
-    turned[:3, :3] = Rotation.from_euler("z", 0.2).as_matrix()
+    rotated = at(0.0)
+    rotated[:3, :3] = Rotation.from_euler("z", 0.2).as_matrix()
     buffer.set_transform(message("odom", "base", 1.0, at(0.0)), "test")
-    flipped = message("odom", "base", 2.0, turned)
+    flipped = message("odom", "base", 2.0, rotated)
     q = flipped.transform.rotation
     q.x, q.y, q.z, q.w = -q.x, -q.y, -q.z, -q.w
     buffer.set_transform(flipped, "test")

@@ -187,7 +187,7 @@ class BufferCore:
     ) -> list[tuple[str, Sample | None]]:
         """From the frame up to its root: (frame, its sample), the root with None.
 
-        Where a sample is missing at `stamp`, `chain` holds the way up to there and ExtrapolationException is raised.
+        Where a sample is missing at `stamp`, `chain` holds the path up to there and ExtrapolationException is raised.
         """
         chain = [] if chain is None else chain
         for _ in range(MAX_GRAPH_DEPTH):

@@ -13,7 +13,7 @@ QUATERNION_TOLERANCE = 1e-2
 
 
 def transform_from_message(message: TransformStamped) -> tuple[RigidTransform, str | None]:
-    """The transform of the message, and what is wrong with it (None where nothing is)."""
+    """The transform of the message, and the reason why it is invalid (None for a valid one)."""
     t, q = message.transform.translation, message.transform.rotation
     translation, rotation = (t.x, t.y, t.z), (q.x, q.y, q.z, q.w)
     if not all(math.isfinite(value) for value in translation + rotation):

@@ -14,7 +14,7 @@ class LookupException(TransformException):
 
 
 class ExtrapolationException(TransformException):
-    """The asked time lies outside of what the buffer holds."""
+    """The requested time lies outside of the buffer."""
 
 
 class InvalidArgumentException(TransformException):

@@ -1,4 +1,4 @@
-"""A rigid transform as translation and unit quaternion, in plain floats: the buffer composes a handful of them."""
+"""A rigid transform as translation and unit quaternion, in Python floats: the buffer composes few of them."""
 
 from __future__ import annotations
 

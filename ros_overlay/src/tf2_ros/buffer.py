@@ -17,7 +17,7 @@ from tf2_py.buffer_core import DEFAULT_CACHE_TIME, BufferCore
 
 
 class Buffer(BufferCore):
-    """Transforms of the last `cache_time` (10 s unless told); `node` gives the clock."""
+    """Transforms of the last `cache_time` (10 s by default); `node` gives the clock."""
 
     def __init__(self, cache_time: Duration | None = None, node: Node | None = None) -> None:
         super().__init__(DEFAULT_CACHE_TIME if cache_time is None else cache_time)
@@ -80,7 +80,7 @@ class Buffer(BufferCore):
         timeout: Duration = Duration(),
         return_debug_tuple: bool = False,
     ) -> bool | tuple[bool, str]:
-        """Whether lookup_transform would succeed within `timeout`; with the reason where a tuple is asked for."""
+        """Whether lookup_transform would succeed within `timeout`; with the reason if a tuple is requested."""
         answer = self._wait(lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
         return answer if return_debug_tuple else answer[0]
 

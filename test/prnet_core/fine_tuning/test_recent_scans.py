@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from prnet_core.fine_tuning.recent_scans import RecentScans, scan_difference
+from prnet_core.fine_tuning.recent_scans import CellGrid, RecentScans
 from prnet_core.geometry import se3
 
 RNG = np.random.default_rng(0)
@@ -20,7 +20,7 @@ def scan(pose=None, number=6000):
     return se3.apply(se3.invert(pose), points) + RNG.normal(scale=0.01, size=(number, 3))
 
 
-def turned(degrees, x=0.0):
+def rotated(degrees, x=0.0):
     return se3.exp(np.array([x, 0.0, 0.0, 0.0, 0.0, np.radians(degrees)]))
 
 
@@ -30,7 +30,7 @@ def test_robot_that_stands_still_leaves_one_scan():
     assert kept == [True] + [False] * 49 and len(scans.snapshot()) == 1
 
 
-@pytest.mark.parametrize("pose", [turned(20), turned(0, x=1.0)])
+@pytest.mark.parametrize("pose", [rotated(20), rotated(0, x=1.0)])
 def test_robot_that_turns_or_drives_leaves_more(pose):
     scans, place = RecentScans(10), np.eye(4)
     for i in range(6):
@@ -44,27 +44,27 @@ def test_robot_that_turns_or_drives_leaves_more(pose):
 def test_place_seen_before_is_not_kept_again():
     scans = RecentScans(10)
     for i, degrees in enumerate([0, 30, 60, 30, 0]):
-        scans.add(scan(turned(degrees)), None, float(i))
+        scans.add(scan(rotated(degrees)), None, float(i))
     assert [s.stamp for s in scans.snapshot()] == [0, 1, 2]
 
 
 def test_oldest_goes_when_full_and_when_shrunk():
     scans = RecentScans(3)
     for i in range(5):
-        scans.add(scan(turned(25 * i)), None, float(i))
+        scans.add(scan(rotated(25 * i)), None, float(i))
     assert [s.stamp for s in scans.snapshot()] == [2, 3, 4]
     scans.resize(2)
     assert [s.stamp for s in scans.snapshot()] == [3, 4]
-    assert not scans.add(scan(turned(75)), None, 9.0)
+    assert not scans.add(scan(rotated(75)), None, 9.0)
     scans.resize(5)
-    assert scans.add(scan(turned(130)), None, 10.0) and len(scans.snapshot()) == 3
+    assert scans.add(scan(rotated(130)), None, 10.0) and len(scans.snapshot()) == 3
 
 
 def test_poses_of_two_trajectories_are_told_apart():
     scans = RecentScans(5)
     scans.add(scan(), np.eye(4), 0.0)
     scans.start_trajectory()
-    scans.add(scan(turned(40)), np.eye(4), 1.0)
+    scans.add(scan(rotated(40)), np.eye(4), 1.0)
     assert [s.trajectory for s in scans.snapshot()] == [0, 1]
 
 
@@ -84,13 +84,13 @@ def test_only_finite_points_are_kept():
 
 
 def test_difference_does_not_depend_on_unit_place_or_density():
-    a, b = scan(), scan(turned(15, 0.3), number=3000)
-    difference = scan_difference(a, b)
+    a, b = scan(), scan(rotated(15, 0.3), number=3000)
+    difference = CellGrid(a).difference(b)
     assert 0.1 < difference < 0.5
-    assert scan_difference(1000 * a, 1000 * b) == pytest.approx(difference, abs=0.02)
-    assert scan_difference(a + 500.0, b + 500.0) == pytest.approx(difference, abs=0.02)
-    assert scan_difference(a, a) == 0.0
-    assert scan_difference(a, a + 100.0) == 1.0
+    assert CellGrid(1000 * a).difference(1000 * b) == pytest.approx(difference, abs=0.02)
+    assert CellGrid(a + 500.0).difference(b + 500.0) == pytest.approx(difference, abs=0.02)
+    assert CellGrid(a).difference(a) == 0.0
+    assert CellGrid(a).difference(a + 100.0) == 1.0
 
 
 def test_many_threads():
@@ -98,7 +98,7 @@ def test_many_threads():
 
     def work(offset):
         for i in range(20):
-            scans.add(scan(turned(9 * i + offset), number=500), np.eye(4), float(i))
+            scans.add(scan(rotated(9 * i + offset), number=500), np.eye(4), float(i))
             assert len(scans.snapshot()) <= 4
 
     threads = [threading.Thread(target=work, args=(offset,)) for offset in range(3)]

@@ -148,6 +148,7 @@ def with_one_field(change):
     ("no_xyz", lambda m: m.fields.clear()),
     ("no_xyz", lambda m: setattr(m.fields[0], "datatype", 0)),
     ("layout", lambda m: setattr(m.fields[2], "offset", 9)),
+    ("layout", lambda m: m.__dict__.update(point_step=0, row_step=0, width=2**31)),
     ("layout", lambda m: setattr(m, "point_step", 0)),
     ("short_data", lambda m: setattr(m, "data", m.data[:-1])),
     ("short_data", lambda m: setattr(m, "width", 2**32 - 1)),

@@ -1,4 +1,4 @@
-"""Deskewing, covariance of chained motions and key frames against values known by construction."""
+"""Deskewing, covariances, keyframes, local map, stamps and sweep motion against values known by construction."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,13 @@ from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.deskew import deskew
-from prnet_core.odometry.keyframes import KeyFrames
-from prnet_core.registration import Registration
+from prnet_core.odometry.keyframes import Keyframes
+from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.metrics import segment_drift
+from prnet_core.odometry.stamps import StampFilter
+from prnet_core.odometry.sweep_motion import refine_sweep
+from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.preprocess import prepare_cloud
 
 TWIST = np.array([1.0, -0.5, 0.2, 0.3, -0.1, 2.0])
 
@@ -42,34 +47,112 @@ def test_covariance_of_a_chain_agrees_with_sampling():
     np.testing.assert_allclose(np.cov(np.array(samples).T), composed, atol=0.1 * composed.max())
 
 
-def test_key_frames_are_joined_in_the_newest_frame():
-    registration = Registration(None)
-    frames = KeyFrames(num_joined=2, num_remembered=3, max_points=1000)
+def frames_along_x(count, spacing=10.0):
     rng = np.random.default_rng(2)
-    clouds = rng.uniform(-1, 1, (4, 500, 3))
-    poses = [se3.make_transform(np.eye(3), np.array([10.0 * i, 0, 0])) for i in range(4)]
-    for cloud, pose in zip(clouds, poses, strict=True):
-        frames.add(cloud, pose, np.eye(6))
-    target = frames.target(registration, 0.1)
+    frames = Keyframes(max_frames=count, max_points=1000, num_protected=2)
+    for i in range(count):
+        frames.add(rng.uniform(-1, 1, (500, 3)), pose_at(spacing * i), np.eye(6))
+    return frames
+
+
+def pose_at(x):
+    return se3.make_transform(np.eye(3), np.array([x, 0.0, 0.0]))
+
+
+def test_the_local_map_joins_the_last_keyframes():
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=2)
+    for frame in frames_along_x(3):
+        local_map.add(frame)
+    target = local_map.target(0.1, np.zeros(3), 100.0)
     x = target.points[:, 0] * target.voxel_size + target.centre[0]
-    assert x.min() == pytest.approx(-11, abs=0.1) and x.max() == pytest.approx(1, abs=0.1)
-    assert len(frames) == 3
-    older = frames.older(np.zeros(3))
-    assert [frame.T_odom_sensor[0, 3] for frame in older] == [10.0]
-    frames.restart_from(older[0])
-    assert len(frames) == 1 and frames.newest is older[0]
+    assert x.min() == pytest.approx(9, abs=0.1) and x.max() == pytest.approx(21, abs=0.1)
+    assert len(local_map) == 2 and local_map.newest.T_map_sensor[0, 3] == 20.0
+    assert local_map.target(0.1, np.zeros(3), 100.0) is target
+    assert len(local_map.target(0.2, np.zeros(3), 100.0)) < len(target)
 
 
-def test_a_large_key_frame_keeps_points_of_every_laser():
-    frames = KeyFrames(num_joined=1, num_remembered=1, max_points=1000)
+def test_the_local_map_leaves_out_what_is_out_of_reach():
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
+    local_map.restart(frames_along_x(3)[::-1])
+    target = local_map.target(0.1, np.zeros(3), 5.0)
+    assert (target.points[:, 0] * target.voxel_size + target.centre[0]).max() < 1.1
+    assert local_map.newest.T_map_sensor[0, 3] == 20.0
+
+
+def test_of_too_many_keyframes_one_at_a_crowded_place_goes():
+    frames = Keyframes(max_frames=4, max_points=1000, num_protected=2)
+    for x in (0.0, 10.0, 11.0, 20.0, 30.0):
+        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6))
+    assert [frame.T_map_sensor[0, 3] for frame in frames] == [0.0, 11.0, 20.0, 30.0]
+    assert frames.nearest_first(np.array([19.0, 0, 0]))[0].T_map_sensor[0, 3] == 20.0
+
+
+def test_the_most_similar_keyframe_is_that_of_the_same_place_turned():
+    rng = np.random.default_rng(3)
+    frames = Keyframes(10, 1000, 1)
+    for size in (1.0, 2.0, 4.0, 8.0):
+        frames.add(size * rng.uniform(-1, 1, (900, 3)), pose_at(size), np.eye(6))
+    turn = se3.rotation_exp(np.array([0, 0, 2.0]))
+    assert frames.most_similar_first(4.0 * rng.uniform(-1, 1, (900, 3)) @ turn.T)[0] is frames[2]
+
+
+def test_a_large_keyframe_keeps_points_of_every_laser():
     firings = np.zeros((500, 16, 3))
     firings[..., 2] = np.arange(16)
-    frames.add(firings.reshape(-1, 3), np.eye(4), np.eye(6))
-    kept = frames.newest.points
+    kept = Keyframes(1, 1000, 1).limited(firings.reshape(-1, 3))
     assert len(kept) == 1000 and kept.base is None
     assert np.bincount(kept[:, 2].astype(int), minlength=16).min() > 30
 
 
-def test_the_target_must_be_a_known_one():
+def test_another_target_than_the_map_is_deprecated():
     with pytest.raises(ValueError, match="target must be"):
         OdometryConfig(target="world")
+    with pytest.warns(DeprecationWarning, match="local map"):
+        OdometryConfig(target="keyframe")
+
+
+def test_the_motion_of_a_sweep_is_estimated_with_its_pose():
+    """Three walls seen by a sensor that turns and moves faster than was predicted."""
+    rng = np.random.default_rng(4)
+    walls = rng.uniform(-4, 4, (6000, 3))
+    walls[np.arange(6000), np.arange(6000) % 3] = 5.0
+    target = prepare_cloud(walls, 0.2, RegistrationConfig(), np.zeros((1, 3)))
+    twist, pose = np.array([1.5, -0.5, 0.2, 0.1, -0.2, 1.0]), se3.exp(np.array([0.1, 0.05, 0, 0, 0, 0.05]))
+    times = rng.uniform(-0.05, 0.05, 6000)
+    seen = np.array(
+        [
+            se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0]
+            for p, t in zip(walls, times, strict=True)
+        ]
+    )
+    guess = pose @ se3.exp(np.array([0.05, -0.04, 0.03, 0.01, 0.0, -0.01]))
+    found, estimated = refine_sweep(seen, times, guess, np.zeros(6), target)
+    np.testing.assert_allclose(found, pose, atol=0.01)
+    np.testing.assert_allclose(estimated, twist, atol=0.15)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "verdicts"),
+    [
+        ((0.0, 0.1, 0.2), "uuu"),
+        ((0.0, 0.1, 100.0, 0.2, 0.3), "uuiuu"),  # one outlier ahead
+        ((0.0, 0.1, 0.2, 60.0, 60.1, 60.2), "uuuiuu"),  # a gap
+        ((0.0, 0.1, 0.2, 60.0, 65.0, 70.0), "uuuiuu"),  # a gap, then rare scans
+        ((50.0, 50.1, 50.2, 0.0, 50.3, 50.4), "uuuiuu"),  # one outlier behind
+        ((50.0, 50.1, 0.0, 0.1, 0.2), "uuiru"),  # a bag that starts again
+        ((0.0, 5.0, 10.0, 15.0), "uuuu"),  # rare scans
+        ((1.0, 2.0, 2.0, 1.5, 3.0), "uuiiu"),  # late scans
+        ((1000.0, 0.0, 0.1, 0.2), "uiru"),  # the first one wrong
+    ],
+)
+def test_stamps_that_jump_need_confirmation(stamps, verdicts):
+    stamp_filter = StampFilter(jump=1.0)
+    assert "".join(stamp_filter.check(stamp)[0][0] for stamp in stamps) == verdicts
+
+
+def test_drift_is_the_error_of_a_segment_by_its_length():
+    truth = np.array([pose_at(0.5 * i) for i in range(41)])
+    estimate = np.array([pose_at(0.505 * i) for i in range(41)])
+    translation, rotation = segment_drift(estimate, truth, (5.0, 10.0))
+    assert translation == pytest.approx(0.01) and rotation == pytest.approx(0.0, abs=1e-9)
+    assert segment_drift(estimate, truth, (50.0,)) is None
