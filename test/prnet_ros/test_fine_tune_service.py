@@ -93,7 +93,9 @@ def test_a_replayed_bag_loses_no_scan(robot, tiny_weights, tmp_path):
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > 1.5 * cores:
         pytest.skip(f"the machine is busy (load {load:.1f} on {cores} cores): no rate can be held on it")
-    robot.start_node(weights=tiny_weights, reliability="reliable", fine_tune__max_seconds=200.0)
+    robot.start_node(
+        weights=tiny_weights, reliability="reliable", publish_weak=True, fine_tune__max_seconds=200.0
+    )  # fmt: skip
     service = FineTuning(robot)
     stamps = [stamp for stamp, _, _ in bag_scans()]
     command = [sys.executable, "-m", "prnet_ros.replay", str(BAG), "--to", "points", "--rate", "0.5"]
@@ -162,7 +164,9 @@ def test_new_weights_serve_are_saved_and_loaded(robot, tiny_weights, tmp_path):
 
 
 def test_few_scans_second_call_cancel_and_worse_weights(robot, walk_poses, tiny_weights):
-    robot.start_node(weights=tiny_weights, fine_tune__examples_per_scan=16, fine_tune__max_seconds=200.0)
+    robot.start_node(
+        weights=tiny_weights, publish_weak=True, fine_tune__examples_per_scan=16, fine_tune__max_seconds=200.0
+    )  # fmt: skip
     service = FineTuning(robot)
     assert not service.ask("cancel_fine_tune").success
     drive(robot, walk_poses, 1)

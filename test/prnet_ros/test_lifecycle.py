@@ -44,9 +44,14 @@ def trigger(robot, name):
 
     client = robot.ros.create_client(Trigger, f"/prnet/{name}")
     robot.wait_until(client.service_is_ready, "the service")
-    future = client.call_async(Trigger.Request())
-    robot.wait_until(future.done, "the answer")
-    return future.result()
+    # The node answers into the void while it does not know of the client yet.
+    for _ in range(20):
+        future = client.call_async(Trigger.Request())
+        for _ in range(100):
+            robot.spin()
+            if future.done():
+                return future.result()
+    pytest.fail(f"no answer of ~/{name}")
 
 
 def test_a_lifecycle_manager_drives_the_node(robot, walk_poses):

@@ -46,6 +46,53 @@ def static_transform(parent, child, matrix):
     return message
 
 
+def topics_of_node(robot):
+    """Topics that the node subscribes to."""
+    return {name for name, _ in robot.ros.get_subscriber_names_and_types_by_node("prnet", "/")}
+
+
+def test_extrinsics_on_tf_only_are_found_and_tf_is_left_again(robot, walk_poses):
+    """Some drivers publish the pose of the sensor on /tf, again and again."""
+    from tf2_ros import TransformBroadcaster
+
+    robot.start_node(base_frame="base_link")
+    assert "/tf_static" in topics_of_node(robot) and "/tf" not in topics_of_node(robot)
+    broadcaster = TransformBroadcaster(robot.ros)
+    pose, stamp = walk_poses(1)[0], START
+
+    def publish_until_answered():
+        nonlocal stamp
+        if not robot.odometry:
+            stamp += 0.1
+            broadcaster.sendTransform(static_transform("base_link", "lidar", np.eye(4)))
+            robot.publish(robot.room.scan(pose), stamp)
+            robot.spin(0.2)
+        return bool(robot.odometry)
+
+    robot.wait_until(publish_until_answered, "the transform to arrive")
+    robot.wait_until(lambda: topics_of_node(robot).isdisjoint({"/tf", "/tf_static"}), "the end of the subscriptions")
+
+
+def test_local_map_on_demand(robot, walk_poses):
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from sensor_msgs.msg import PointCloud2
+
+    from prnet_core.io.pointcloud2 import read_cloud
+
+    robot.start_node()
+    poses = walk_poses(2)
+    robot.publish_and_wait(poses[0], START)
+    maps, latched = [], QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    subscription = robot.ros.create_subscription(PointCloud2, "local_map", maps.append, latched)
+    robot.wait_until(lambda: subscription.get_publisher_count() > 0, "the match")
+    robot.wait_for_status(lambda values, message: True, "the match at the other end")
+    robot.publish_and_wait(poses[1], START + PERIOD)
+    robot.wait_until(lambda: bool(maps), "the map")
+    assert maps[0].header.frame_id == "odom"
+    points = se3.apply(poses[0], read_cloud(maps[0]).points)  # in the room
+    assert len(points) > 500 and (np.abs(points - [0.0, 0.0, 1.5]) < [5.1, 4.1, 1.6]).all()
+
+
 def test_nothing_before_the_extrinsics_are_known_then_the_motion_of_the_base(robot, walk_poses):
     """The sensor looks to the left, 1 m before the base."""
     from tf2_ros import StaticTransformBroadcaster
@@ -84,6 +131,7 @@ def test_nothing_before_the_extrinsics_are_known_then_the_motion_of_the_base(rob
     linear = robot.odometry[-1].twist.twist.linear
     assert (linear.x, linear.y) == (pytest.approx(0.8, abs=0.25), pytest.approx(0.0, abs=0.25))
     robot.wait_for_status(lambda values, message: "nothing is published" not in message, "the warning to go")
+    assert topics_of_node(robot).isdisjoint({"/tf", "/tf_static"})
 
 
 def test_inverted_tf_and_switching_tf_off_at_run_time(robot, walk_poses):
