@@ -76,12 +76,22 @@ class Localizer:
         self._features = [self._features_of(frame.points) for frame in keyframe_map.keyframes]
         self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
 
-    def localize(self, points: np.ndarray, deadline: float | None = None) -> LocalizationResult:
-        """Find a scan (N, 3), metres, in the sensor's frame. deadline: seconds that the search may take, or None."""
+    def localize(
+        self,
+        points: np.ndarray,
+        deadline: float | None = None,
+        origins: np.ndarray | None = None,
+        view_index: np.ndarray | None = None,
+    ) -> LocalizationResult:
+        """Find a scan (N, 3), metres, in the sensor's frame. deadline: seconds that the search may take, or None.
+
+        Several scans that were joined in the frame of one of them: origins (K, 3) of the sensor, and the row of the
+        origins (N,) of each point.
+        """
         began = time.perf_counter()
         ends = began + (float("inf") if deadline is None else deadline)
-        points = clean_points(points, self.registration.config)
-        source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        origins = np.zeros(3) if origins is None else origins
+        source = self.registration.prepare(points, self.voxel_size, origins, view_index)
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
         features = self._features_of(points)
@@ -93,21 +103,30 @@ class Localizer:
         if not found:
             return self._rejected(f"no place of {len(self.map)} keyframes was verified", began)
         best, others = found[0], found[1:]
-        status = AMBIGUOUS if others else ACCEPTED
+        status = AMBIGUOUS if others or best[1].status == AMBIGUOUS else ACCEPTED
         reason = best[1].reason
         if others:
             reason = f"{len(others)} other places fit as well: {reason}"
-        keyframe, result = best
-        return LocalizationResult(
-            status=status,
-            reason=reason,
-            T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=self._in_map(keyframe, result.covariance),
-            keyframe=keyframe,
-            alternatives=[self.map.poses[k] @ other.T_target_source for k, other in others],
-            registration=result,
-            seconds=time.perf_counter() - began,
-        )
+        alternatives = [self.map.poses[k] @ other.T_target_source for k, other in others]
+        return self._found(*best, status, reason, alternatives, began)
+
+    def localize_near(self, points: np.ndarray, T_map_sensor: np.ndarray, search: bool = False) -> LocalizationResult:
+        """Verify a pose guess (4, 4) of a scan (N, 3), metres, in the sensor's frame; other places are not compared.
+
+        search: where the guess alone does not converge, try every kind of hypothesis near it.
+        """
+        began = time.perf_counter()
+        source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        if len(source) < self.registration.config.min_points:
+            return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
+        keyframe = self._nearest_keyframe(T_map_sensor)
+        guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
+        result = self.registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+        if search and result.status != ACCEPTED:
+            result = self.registration.register_prepared(source, self._submap(keyframe), guess)
+        if result.status != ACCEPTED:
+            return self._rejected(f"{result.status}: {result.reason}", began)
+        return self._found(keyframe, result, ACCEPTED, result.reason, [], began)
 
     def rank_keyframes(self, features: PlaceFeatures) -> list[int]:
         """The most similar keyframes, best first: shortlisted by descriptor, ranked by signature."""
@@ -164,9 +183,7 @@ class Localizer:
             if left <= 0.0:
                 break
             result = self.registration.register_prepared(source, self._submap(keyframe), deadline=left)
-            if result.status == ACCEPTED:
-                return [(keyframe, result)]
-            if result.status == AMBIGUOUS:
+            if result.status in (ACCEPTED, AMBIGUOUS):
                 return [(keyframe, result)]
         return []
 
@@ -197,6 +214,26 @@ class Localizer:
     def _in_map(self, keyframe: int, covariance: np.ndarray) -> np.ndarray:
         to_map = se3.adjoint(self.map.poses[keyframe])
         return to_map @ covariance @ to_map.T
+
+    def _found(
+        self,
+        keyframe: int,
+        result: RegistrationResult,
+        status: str,
+        reason: str,
+        alternatives: list[np.ndarray],
+        began: float,
+    ) -> LocalizationResult:
+        return LocalizationResult(
+            status=status,
+            reason=reason,
+            T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
+            covariance=self._in_map(keyframe, result.covariance),
+            keyframe=keyframe,
+            alternatives=alternatives,
+            registration=result,
+            seconds=time.perf_counter() - began,
+        )
 
     def _rejected(self, reason: str, began: float) -> LocalizationResult:
         from prnet_core.registration.result import UNKNOWN_VARIANCE

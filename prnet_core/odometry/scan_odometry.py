@@ -48,6 +48,7 @@ class ScanOdometry:
         self.registration = registration
         self._tracking = Registration(None, tracking_config(registration.config))
         self.config = config or OdometryConfig()
+        self._map_id = -1
         self.reset()
 
     def reset(self) -> None:
@@ -56,20 +57,24 @@ class ScanOdometry:
         self._restart()
 
     def _restart(self) -> None:
-        config = self.config
-        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
-        self._map = LocalMap(self.registration.config, config.map_keyframes)
-        self._scale = SceneScale(self.registration)
-        self._prediction = Prediction(config.max_prediction)
+        self._start_map()
+        self._prediction = Prediction(self.config.max_prediction)
         self._pose_time = 0.0
         self._elapsed: float | None = None
-        self._has_followed = False
-        self._lost_scans = 0
-        self._usual_overlap = 0.0
         self._pose = np.eye(4)  # T_map_sensor of the last scan that was used, at the middle of its sweep
         self._T_map_odom = np.eye(4)
         self._twist = np.zeros(6)
         self._covariance = np.eye(6) * FIRST_VARIANCE
+
+    def _start_map(self) -> None:
+        config = self.config
+        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
+        self._map = LocalMap(self.registration.config, config.map_keyframes)
+        self._scale = SceneScale(self.registration)
+        self._map_id += 1
+        self._has_followed = False
+        self._lost_scans = 0
+        self._usual_overlap = 0.0
 
     def register_scan(
         self,
@@ -99,11 +104,32 @@ class ScanOdometry:
         self._prediction.add_guess(predicted_motion)
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
+        if self._is_lost_for_good(sweep):
+            return self._start_new_map(sweep, update)
         if self._is_first_scan_unusable(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
             self._restart()
             return self._start(sweep, "first", reason)
         return update
+
+    def _is_lost_for_good(self, sweep: Sweep) -> bool:
+        limit = self.config.new_map_after
+        is_usable = len(sweep) >= self.registration.config.min_points
+        is_lost = limit is not None and self._lost_scans >= limit
+        return is_lost and is_usable and self.registration.voxel_size_for(sweep.points) > 0.0
+
+    def _start_new_map(self, sweep: Sweep, rejected: OdometryUpdate) -> OdometryUpdate:
+        """A new local map of this scan alone, at the predicted pose: odom continues from there, the old map is gone."""
+        lost = self._lost_scans
+        self._start_map()
+        self._has_followed = True
+        self._scale.update(sweep)
+        self._pose = self._T_map_odom @ rejected.T_odom_sensor
+        self._pose_time = self._stamp + sweep.middle
+        self._twist, self._elapsed = np.zeros(6), None
+        self._prediction.measured(None, sweep.scale)
+        self._add_keyframe(sweep.points)
+        return self._answer("rejected", f"{lost} scans were lost, a new local map starts: {rejected.reason}")
 
     def _is_first_scan_unusable(self, sweep: Sweep) -> bool:
         """Nothing was ever registered to it, as when the sensor was covered; this scan may do better."""
@@ -324,6 +350,7 @@ class ScanOdometry:
             registration=registration,
             T_map_odom=self._T_map_odom.copy(),
             is_relocated=is_relocated,
+            map_id=self._map_id,
             sweep=self._sweep,
             notes=notes,
         )
