@@ -76,8 +76,8 @@ class RegisteredScan:
 
 
 class RegistrationProcess:
-    """One process with one server: an odometry, or a map. small_gicp holds the interpreter lock for all of its time in C++, and PyTorch
-    takes seconds to import: neither may be in the process of the executor.
+    """One process with one server: an odometry, or a map. small_gicp holds the interpreter lock for all of its time in
+    C++, and PyTorch takes seconds to import: neither may be in the process of the executor.
 
     For one thread, which must live as long as the process: Linux ends the process with the thread that started it.
     `kill` is for any thread.
