@@ -9,7 +9,6 @@ import numpy as np
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
-
 RANGE_EDGES = np.geomspace(0.1, 200.0, 25)
 ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
@@ -18,23 +17,17 @@ from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
+from prnet_core.odometry.tracking import Tracking, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
-from prnet_core.registration import Registration, RegistrationConfig, RegistrationResult
+from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
-TRACKED_TRANSLATION = 0.05  # of the median range, and
-TRACKED_ROTATION = 0.1  # radians from the prediction: a plausible but not verified result is accepted
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
-
-
-def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
-    """Near a prediction no symmetric alternatives are compared: the prediction tells them apart."""
-    return replace(config, max_violation_outstanding=0.0, max_violation_certain=inf, min_agreement_certain=-1.0)
 
 
 class ScanOdometry:
@@ -46,7 +39,7 @@ class ScanOdometry:
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
-        self._tracking = Registration(None, tracking_config(registration.config))
+        self._tracker = Registration(None, tracking_config(registration.config))
         self.config = config or OdometryConfig()
         self._map_id = -1
         self.reset()
@@ -71,10 +64,10 @@ class ScanOdometry:
         self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
         self._map = LocalMap(self.registration.config, config.map_keyframes)
         self._scale = SceneScale(self.registration)
+        self._tracking = Tracking(config.doubtful_overlap)
         self._map_id += 1
         self._has_followed = False
         self._lost_scans = 0
-        self._usual_overlap = 0.0
 
     def register_scan(
         self,
@@ -150,18 +143,18 @@ class ScanOdometry:
         twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
         points = sweep.at_middle(twist)
         voxel_size = self._scale.update(sweep)
-        source = prepare_cloud(points, voxel_size, self.registration.config, np.zeros((1, 3)))
         predicted = self._prediction.poses(self._pose, self._twist, elapsed)
+        source = prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
             result = self._register_to_map(source, pose, "guess", deadline, is_tracking)
-            if is_tracking and result.status == "weak":
-                result = self._tracked(result, pose, sweep.scale)
-            if result.usable or (result.status == "weak" and not self._is_doubtful(result)):
+            if is_tracking:
+                result = self._tracking.accept_near(result, pose, sweep.scale)
+            if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
                 return self._follow(sweep, time, twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, points, time, twist, predicted[0][1], result, deadline)
 
     def _longest_tracked_gap(self) -> float:
         """Seconds since the last pose for which the prediction is strong evidence itself."""
@@ -175,31 +168,10 @@ class ScanOdometry:
         deadline: float,
         is_tracking: bool = False,
     ) -> RegistrationResult:
-        registration = self._tracking if is_tracking else self.registration
+        registration = self._tracker if is_tracking else self.registration
         target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
-
-    def _tracked(
-        self, result: RegistrationResult, predicted: np.ndarray, scale: float
-    ) -> RegistrationResult:
-        """A weak result is accepted where it is near the prediction, constrained, and overlaps as much as usual.
-
-        What makes it weak then is moving things, or the noise of the sensor: both contradict the free space.
-        """
-        error = se3.invert(predicted) @ result.T_target_source
-        is_near = (
-            np.linalg.norm(error[:3, 3]) < TRACKED_TRANSLATION * scale
-            and se3.rotation_angle(error[:3, :3]) < TRACKED_ROTATION
-        )
-        is_constrained = result.degeneracy >= self.registration.config.min_information
-        if not is_near or not is_constrained or self._is_doubtful(result):
-            return result
-        return replace(result, status="accepted", reason=f"near the prediction: {result.reason}")
-
-    def _is_doubtful(self, result: RegistrationResult) -> bool:
-        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
-        return result.overlap_source < self.config.doubtful_overlap * self._usual_overlap
 
     def _follow(
         self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
@@ -242,8 +214,7 @@ class ScanOdometry:
             frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
         )
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
-        if result.status == "accepted":
-            self._usual_overlap += 0.2 * (result.overlap_source - self._usual_overlap)
+        self._tracking.add(result)
         if self._is_keyframe(sweep, result):
             self._add_keyframe(sweep.at_middle(self._twist))
         update = self._answer(result.status, result.reason, motion, result, is_relocated=is_relocated)
@@ -268,7 +239,7 @@ class ScanOdometry:
     def _search(
         self,
         sweep: Sweep,
-        source: PreparedCloud,
+        points: np.ndarray,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
@@ -277,6 +248,7 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Lost: one search without a guess, on the local map or on a remembered keyframe; another one with each scan."""
         frame = self._frame_to_try(sweep.points)
+        source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
         is_lost_short = time - self._pose_time <= self.config.max_prediction
         if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
             pass

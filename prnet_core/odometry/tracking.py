@@ -1,0 +1,85 @@
+"""Acceptance of a scan near its predicted pose, where the prediction is evidence itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.registration import RegistrationConfig, RegistrationResult
+
+MAX_TRANSLATION = 0.05  # of the median range, and
+MAX_ROTATION = 0.1  # radians from the prediction: near it
+MIN_AGREEMENT = 0.8  # of the usual agreement of the scans with the map
+GAIN = 0.2  # of the latest scan in what is usual
+VERIFIED_POINTS = 1000
+COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
+
+
+def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
+    """For scans near a prediction: no coarse stage, fewer verified points, and no comparison with symmetric alternatives.
+
+    The prediction tells alternatives apart.
+    """
+    return replace(
+        config,
+        coarse_iterations=0,
+        verified_points=min(VERIFIED_POINTS, config.verified_points),
+        max_violation_outstanding=0.0,
+        certain_violation=inf,
+        certain_agreement=-1.0,
+    )
+
+
+class Tracking:
+    """How well scans usually fit the local map."""
+
+    def __init__(self, doubtful_overlap: float):
+        self._doubtful_overlap = doubtful_overlap
+        self._overlap = 0.0
+        self._agreement = 0.0
+        self._covariance: np.ndarray | None = None
+
+    def add(self, result: RegistrationResult) -> None:
+        """Learn from a scan that was used."""
+        if result.status != "accepted":
+            return
+        if self._covariance is None:
+            self._overlap, self._agreement = result.overlap_source, result.agreement
+        self._overlap += GAIN * (result.overlap_source - self._overlap)
+        self._agreement += GAIN * (result.agreement - self._agreement)
+        if not result.reason.startswith(NEAR):
+            self._covariance = result.covariance
+
+    def is_doubtful(self, result: RegistrationResult) -> bool:
+        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
+        return result.overlap_source < self._doubtful_overlap * self._overlap
+
+    def accept_near(
+        self, result: RegistrationResult, predicted: np.ndarray, scale: float
+    ) -> RegistrationResult:
+        """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
+
+        scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise.
+        """
+        if result.usable or self._covariance is None:
+            return result
+        error = se3.invert(predicted) @ result.T_target_source
+        is_near = (
+            np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale
+            and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
+        )
+        fits = result.agreement > MIN_AGREEMENT * self._agreement and not self.is_doubtful(result)
+        if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):
+            return result
+        return replace(
+            result,
+            status="accepted",
+            reason=f"{NEAR}: {result.reason}",
+            covariance=COVARIANCE_FACTOR * self._covariance,
+        )
+
+
+NEAR = "near the prediction"
