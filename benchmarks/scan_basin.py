@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
-from prnet_core.registration.network_starts import network_motions
 from registration_data import Pair, bunny_pairs
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet, load_network
 from prnet_core.registration import Registration
+from prnet_core.registration.network_hypotheses import network_transforms
 from prnet_core.registration.registration import from_voxels
 
 SETS: dict[str, Callable[[], Iterator[Pair]]] = {
@@ -42,7 +42,7 @@ def measure(network: PRNet, pairs: list[Pair], num_points: int, passes: int) -> 
         voxel_size = max(registration.voxel_size_for(cloud[:, :3]) for cloud in (pair.source, pair.target))
         source, target = (registration.prepare(cloud, voxel_size) for cloud in (pair.source, pair.target))
         began = time.process_time()
-        transforms = network_motions(network, source, target, num_points, passes, range(1))
+        transforms = network_transforms(network, source, target, num_points, passes, range(1))
         seconds += time.process_time() - began
         estimate = from_voxels(transforms[0], source, target) if transforms else np.eye(4)
         errors.append(pair.errors(estimate)[0])

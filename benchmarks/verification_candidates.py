@@ -24,7 +24,7 @@ from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
 
 CONFIG = RegistrationConfig()
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,6 @@ def measure_again(name: str, pairs: Iterator[Pair]) -> None:
 def load() -> dict[str, list[Row]]:
     """The candidates by file name's group."""
     rows: dict[str, list[Row]] = {}
-    for file in sorted(FOLDER.glob("*.pickle")):
+    for file in sorted(FOLDER.glob("*.*of*.pickle")):
         rows.setdefault(file.name.split(".")[0].replace("_", " "), []).extend(pickle.loads(file.read_bytes()))
     return rows

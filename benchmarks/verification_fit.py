@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from verification_candidates import Row
 
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
@@ -42,19 +43,21 @@ def fit_logistic(
 
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:
-    """Fit both confidences to all groups and write the module."""
-    scans = {
-        name: [row for row in rows if row.quality.violation is not None] for name, rows in groups.items()
-    }
-    by_free_space = fit_logistic(scans, confidence_features)
-    by_overlap = fit_logistic(groups, object_features)
-    count = sum(map(len, groups.values()))
+    """Fit both confidences and write the module: scans by free space, clouds without an origin by overlap."""
+    scans = {name: rows for name, rows in groups.items() if rows[0].quality.violation is not None}
+    objects = {name: rows for name, rows in groups.items() if rows[0].quality.violation is None}
+    by_free_space = fit_logistic(scans, confidence_features) if scans else FREE_SPACE_CONFIDENCE
+    by_overlap = fit_logistic(objects, object_features) if objects else OVERLAP_CONFIDENCE
     text = [
         '"""Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""',
         "",
-        f"# {count} candidates of {len(groups)} groups",
-        f"FREE_SPACE_CONFIDENCE = {tuple(round(float(value), 2) for value in by_free_space)}",
-        f"OVERLAP_CONFIDENCE = {tuple(round(float(value), 2) for value in by_overlap)}",
     ]
+    for name, values, used in (
+        ("FREE_SPACE_CONFIDENCE", by_free_space, scans),
+        ("OVERLAP_CONFIDENCE", by_overlap, objects),
+    ):
+        count = sum(map(len, used.values()))
+        text.append(f"# {count} candidates: {', '.join(used)}" if used else "# not fitted again")
+        text.append(f"{name} = ({', '.join(f'{value:.2f}' for value in values)})")
     FILE.write_text("\n".join(text) + "\n")
     print(FILE.read_text())

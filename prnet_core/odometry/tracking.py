@@ -28,8 +28,8 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         coarse_iterations=0,
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
-        certain_violation=inf,
         certain_agreement=-1.0,
+        certain_violation=inf,
     )
 
 

@@ -58,18 +58,18 @@ class AlignmentQuality:
         return max((space.violation for space in self.free_space), default=None)
 
     @property
-    def seen_agreement(self) -> float | None:
+    def seen_agreement(self) -> float:
         """The smaller share of both directions of the visible points that lie on the other cloud's surface."""
-        return min((space.seen_agreement for space in self.free_space), default=None)
+        return min((space.seen_agreement for space in self.free_space), default=1.0)
 
     @property
-    def surface_agreement(self) -> float | None:
+    def surface_agreement(self) -> float:
         """The smaller share of both directions of the visible points near the other cloud that lie on its surface.
 
         Misaligned clouds of like places are near each other, but their surfaces do not meet.
         """
         shares = [(space.agreeing + FEW_AGREEING) / (space.near + FEW_AGREEING) for space in self.free_space]
-        return min(shares, default=None)
+        return min(shares, default=1.0)
 
     @property
     def across_agreement(self) -> float | None:

@@ -38,9 +38,10 @@ class RegistrationConfig:
     finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
 
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
+    surface_points: int = 1024  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
-    network_rotations: int = 4  # each rotated this often about the vertical
+    network_rotations: int = 4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40
@@ -56,9 +57,8 @@ class RegistrationConfig:
     alternative_share: float = 0.65  # with this share of the best transform's points near the target
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
-    rival_margin: float = (
-        0.1  # by which a transform must fit better than another one (0.1: 3 % more agreement),
-    )
+    rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
+    place_margin: float = 0.25  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 

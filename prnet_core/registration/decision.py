@@ -26,7 +26,8 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen.
+    guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
+    transform near the guess is still compared; that takes about as long as tracking a scan.
     """
     config = search.config
     status, reason = verify(best.quality, config)
@@ -34,7 +35,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
     if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
-    if search.is_out_of_time():
+    if search.is_out_of_time() and not is_near(best, guess, config):
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
     others = search.distinct(best, search.candidates) + search.alternatives(best)
     rivals = [other for other in others if other.status == ACCEPTED]
@@ -45,7 +46,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
         for candidate in group
         if is_near(candidate, guess, config) and fit(candidate.quality) > leader - config.guess_margin
     ]
-    alike = [other for other in group if fit(other.quality) > leader - config.rival_margin]
+    margin = config.rival_margin if best.quality.violation is None else config.place_margin
+    alike = [other for other in group if fit(other.quality) > leader - margin]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

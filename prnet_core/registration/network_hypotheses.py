@@ -27,10 +27,11 @@ def network_transforms(
     """The network's transforms (4, 4) in the pair's voxel units, one for each sample (seed) and rotation.
 
     rotations: (3, 3) of the source about its centre before the network sees it, undone in the output. All run in one
-    batch. Outputs that are not finite are left out.
+    batch. Outputs that are not finite are left out. A network with rotation-invariant inputs gives its best distinct
+    transforms instead, as many as there are rotations.
     """
     if network.config.features == "surface":
-        return surface_transforms(network, source, target, num_points, seeds)
+        return surface_transforms(network, source, target, num_points, seeds, len(rotations))
     import torch
 
     sources, targets, undo = [], [], []

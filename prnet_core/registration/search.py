@@ -82,7 +82,7 @@ class Search:
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one).
         """
-        best = None
+        best: Candidate | None = None
         for run in self._stages(guess, identity, hypotheses):
             if best is not None and self.is_out_of_time():
                 break
@@ -92,6 +92,8 @@ class Search:
                     best = candidate
             if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
                 break
+        if best is None:
+            raise RuntimeError("no hypothesis was tried")
         return best
 
     def _beats(self, candidate: Candidate, best: Candidate) -> bool:
@@ -129,21 +131,24 @@ class Search:
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
-            yield lambda: self.refine(self._network(range(1), 1))
-            seeds = range(1, 1 + self.config.network_samples)
-            yield lambda: self.refine(self._network(seeds, self.config.network_rotations))
+            network, seeds = self.network, range(1, 1 + self.config.network_samples)
+            rotations = self.config.network_rotations
+            first = rotations if network.config.features == "surface" else 1
+            yield lambda: self.refine(self._network(network, range(1), first))
+            yield lambda: self.refine(self._network(network, seeds, rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):
             return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
 
-    def _network(self, seeds: range, num_rotations: int) -> Named:
+    def _network(self, network: PRNet, seeds: range, num_rotations: int) -> Named:
+        surface = network.config.features == "surface"
         with self._timed("network"):
             transforms = network_transforms(
-                self.network,
+                network,
                 self.source,
                 self.target,
-                self.config.network_points,
+                self.config.surface_points if surface else self.config.network_points,
                 self.config.network_passes,
                 seeds,
                 rotations_about_vertical(num_rotations),

@@ -19,7 +19,10 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
     found = describe(quality)
     if quality.num_inliers < config.min_inliers:
         return REJECTED, f"only {quality.num_inliers} points agree, {config.min_inliers} are needed"
-    status = _by_overlap(quality, config) if quality.violation is None else _by_free_space(quality, config)
+    if quality.violation is None:
+        status = _by_overlap(quality, config)
+    else:
+        status = _by_free_space(quality, quality.violation, config)
     if status == REJECTED:
         return REJECTED, f"the clouds agree too little: {found}"
     free = free_direction(quality, config)
@@ -51,8 +54,8 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
     )
 
 
-def _by_free_space(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    violation, agreement, across = quality.violation, quality.agreement, quality.across_agreement
+def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
+    agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
     meets = (
@@ -89,22 +92,27 @@ def overlap_score(quality: AlignmentQuality) -> float:
 def confidence_features(quality: AlignmentQuality) -> list[float]:
     """What the confidence of scans weighs: 1, and the logarithms of violation, seen agreement and agreement."""
     seen = min(quality.seen_agreement, 1.0)
-    return [1.0, np.log(quality.violation), np.log(seen), np.log(quality.agreement + FEW_AGREEING)]
+    violation = 1.0 if quality.violation is None else quality.violation
+    return [1.0, *map(float, np.log([violation, seen, quality.agreement + FEW_AGREEING]))]
 
 
 def score(quality: AlignmentQuality) -> float:
     """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
     if quality.violation is None:
         return overlap_score(quality)
-    return float(-2.7 * np.log(quality.violation) + 3.0 * np.log(quality.agreement + FEW_AGREEING))
+    return _agreement_score(quality) - 2.7 * float(np.log(quality.violation))
 
 
 def fit(quality: AlignmentQuality) -> float:
     """What transforms that are all accepted are compared by: violations that are small anyway count alike."""
-    agreement = 3.0 * float(np.log(quality.agreement + FEW_AGREEING))
     if quality.violation is None:
-        return agreement
-    return agreement - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
+        return _agreement_score(quality)
+    return _agreement_score(quality) - 2.7 * float(np.log(max(quality.violation, SMALL_VIOLATION)))
+
+
+def _agreement_score(quality: AlignmentQuality) -> float:
+    surface = max(quality.surface_agreement, FEW_AGREEING)
+    return 3.0 * float(np.log(quality.agreement + FEW_AGREEING) + np.log(surface))
 
 
 def confidence(quality: AlignmentQuality) -> float:
