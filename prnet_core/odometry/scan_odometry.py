@@ -27,6 +27,8 @@ SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
+REACHABLE_TRANSLATION = 0.25  # of the median range, and
+REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
@@ -151,6 +153,10 @@ class ScanOdometry:
             if is_tracking:
                 result = self._tracking.accept_near(result, pose, sweep.scale)
             if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
+                if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
+                    return self._relocate(
+                        sweep, time, predicted[0][1], self._map.newest, result.T_target_source, result
+                    )
                 return self._follow(sweep, time, twist, result)
             if clock.perf_counter() > deadline:
                 break
@@ -254,7 +260,7 @@ class ScanOdometry:
             pass
         elif frame is None:
             result = self._register_to_map(source, None, "all", deadline)
-            if result.usable and is_lost_short:
+            if result.usable and is_lost_short and self._is_reachable(result.T_target_source, predicted, time, sweep):
                 return self._follow(sweep, time, twist, result)
             if result.usable:
                 return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
@@ -271,6 +277,15 @@ class ScanOdometry:
         if clock.perf_counter() > deadline:
             reason = f"not registered within its time: {reason}"
         return self._answer("rejected", reason, registration=failure, pose=predicted)
+
+    def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
+        """Whether the sensor can have moved to a pose (4, 4) since it was lost; else it was carried, and odom continues."""
+        error = se3.invert(predicted) @ pose
+        travelled = np.abs(time - self._pose_time) * self._twist
+        return bool(
+            np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * sweep.scale + np.linalg.norm(travelled[:3])
+            and se3.rotation_angle(error[:3, :3]) < REACHABLE_ROTATION + np.linalg.norm(travelled[3:])
+        )
 
     def _frame_to_try(self, points: np.ndarray) -> Keyframe | None:
         """None for the local map, at every third scan; else the next keyframe, those that look like the scan first."""
