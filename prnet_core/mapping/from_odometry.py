@@ -30,7 +30,9 @@ class OdometryMapper:
         covariance = None if update.registration is None else update.registration.covariance
         return self.add_scan(update.points, update.T_map_odom @ update.T_odom_sensor, update.stamp, covariance)
 
-    def add_scan(self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray | None) -> bool:
+    def add_scan(
+        self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray | None
+    ) -> bool:
         """Take a scan (N, 3), metres, in the sensor's frame; True when it becomes a keyframe.
 
         T_odom_sensor: (4, 4) by odometry. covariance: (6, 6) of its registration, or None for the first scan.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.spatial_consistency import consistent_transforms
 from prnet_core.mapping.config import MappingConfig
+from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
 from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
@@ -57,11 +59,16 @@ class LocalizationResult:
 class Localizer:
     """Finds scans in a map: retrieval by descriptors, hypotheses from local features, registration, verification.
 
-    Raises MapError for a map without keyframes.
+    folder: of the saved map, where its features are kept for the next time; None: nowhere. Raises MapError for a map
+    without keyframes.
     """
 
     def __init__(
-        self, keyframe_map: KeyframeMap, registration: Registration, config: MappingConfig | None = None
+        self,
+        keyframe_map: KeyframeMap,
+        registration: Registration,
+        config: MappingConfig | None = None,
+        folder: Path | None = None,
     ) -> None:
         if len(keyframe_map) == 0:
             raise MapError("the map has no keyframes")
@@ -73,7 +80,7 @@ class Localizer:
         self.voxel_size = float(np.median([registration.voxel_size_for(cloud) for cloud in points]))
         count = self.config.feature_points
         self.feature_voxel = float(np.median([choose_voxel_size(cloud, count) for cloud in points]))
-        self._features = [self._features_of(frame.points) for frame in keyframe_map.keyframes]
+        self._features = self._read_features(folder)
         self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
 
     def localize(
@@ -189,6 +196,19 @@ class Localizer:
 
     def _features_of(self, points: np.ndarray) -> PlaceFeatures:
         return place_features(clean_points(points, self.registration.config), self.feature_voxel)
+
+    def _read_features(self, folder: Path | None) -> list[PlaceFeatures]:
+        """Those kept in the folder if they are of these keyframes at this voxel size, else computed and kept."""
+        frames = self.map.keyframes
+        sums = [float(frame.points.sum(dtype=np.float64)) for frame in frames]
+        limits = self.registration.config.min_range, self.registration.config.max_range
+        key = np.array([self.feature_voxel, *limits, *sums])
+        features = None if folder is None else read_features(folder, key)
+        if features is None:
+            features = [self._features_of(frame.points) for frame in frames]
+            if folder is not None:
+                write_features(folder, key, features)
+        return features
 
     def _submap(self, keyframe: int) -> PreparedCloud:
         """The neighbourhood of a keyframe in its frame, prepared; the last ones are kept."""

@@ -7,8 +7,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from prnet_core.mapping import KeyframeMap, MapError
 from prnet_core.mapping.storage import check_map_target, load_map, save_map
 from prnet_core.mapping.tracker import MapPose, MapTracker, OdometryScan
@@ -28,7 +26,7 @@ class LocalizationServer:
         try:
             keyframe_map = load_map(setup.folder)
             self._tracker = MapTracker(_localizer(keyframe_map, setup))
-            self.loaded = LoadedMap(len(keyframe_map), megabytes(keyframe_map))
+            self.loaded = LoadedMap(len(keyframe_map), keyframe_map.num_bytes / MEGABYTE)
         except MapError as error:
             self.loaded = LoadedMap(0, 0.0, f"the map cannot be used: {error}")
 
@@ -37,7 +35,8 @@ class LocalizationServer:
         tracker = self._required()
         if scan.T_map_base_guess is not None:
             tracker.set_initial_pose(scan.T_map_base_guess @ scan.T_base_sensor)
-        return self._answer(tracker.add_scan(OdometryScan(scan.points, scan.stamp, scan.T_odom_sensor, scan.trajectory)))
+        located = OdometryScan(scan.points, scan.stamp, scan.T_odom_sensor, scan.trajectory)
+        return self._answer(tracker.add_scan(located))
 
     def search(self) -> MapAnswer:
         """MapTracker.search."""
@@ -98,7 +97,7 @@ class MappingServer:
         built = self._builder.map
         reason = f"{len(built)} keyframes, {len(built.closures)} loop closures"
         pose = MapPose("localized", reason, scan.stamp, scan.trajectory, self._builder.T_map_odom.copy(), note=note)
-        return MapAnswer(pose, len(built), megabytes(built), len(built.closures))
+        return MapAnswer(pose, len(built), built.num_bytes / MEGABYTE, len(built.closures))
 
     def save(self, folder: str) -> str:
         """Write the map; what was written, in words. Raises MapError."""
@@ -120,14 +119,9 @@ class MappingServer:
         """Nothing."""
 
 
-def megabytes(keyframe_map: KeyframeMap) -> float:
-    """Memory of the points of a map."""
-    return sum(np.asarray(frame.points).nbytes for frame in keyframe_map.keyframes) / MEGABYTE
-
-
 def _localizer(keyframe_map: KeyframeMap, setup: MapSetup):
     from prnet_core.mapping.localize import Localizer
     from prnet_ros.node import network
 
     loaded, _ = network.load(setup.weights, setup.device, setup.num_threads)
-    return Localizer(keyframe_map, Registration(loaded, setup.registration), setup.mapping)
+    return Localizer(keyframe_map, Registration(loaded, setup.registration), setup.mapping, Path(setup.folder))

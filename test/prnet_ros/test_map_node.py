@@ -102,7 +102,9 @@ class Driver:
     def wait_for_map_status(self, condition, what):
         seen = len(self.robot.map_statuses)
         self.robot.wait_until(
-            lambda: any(condition({v.key: v.value for v in s.values}, s.message) for s in self.robot.map_statuses[seen:]),
+            lambda: any(
+                condition({v.key: v.value for v in s.values}, s.message) for s in self.robot.map_statuses[seen:]
+            ),
             what,
         )
 
@@ -133,7 +135,8 @@ def driver(robot, walk):
 
 
 def start(driver, **parameters):
-    driver.robot.start_node(publish_lost=True, odometry__max_scan_time=10.0, **parameters)  # a busy machine is no failure
+    """With time enough for a scan: a busy machine is no failure."""
+    driver.robot.start_node(publish_lost=True, odometry__max_scan_time=10.0, **parameters)
     driver.robot.wait_until(lambda: bool(driver.robot.map_statuses), "the status of the map")
     driver.robot.wait_until(lambda: driver.robot.map_statuses[-1].message != "loading", "the map to be loaded")
 
@@ -181,7 +184,7 @@ def test_services_and_initial_poses(driver, walk, map_folder):
         driver.initial_pose.publish(message)
 
     def has_refused(number, words):
-        return lambda values, message: int(values["initial_poses_refused"]) == number and words in values["last_refusal"]
+        return lambda values, _: int(values["initial_poses_refused"]) == number and words in values["last_refusal"]
 
     pose = walk[1][30]
     give(pose, frame="odom")
