@@ -21,7 +21,7 @@ CORE += ["torch>=2.3", "tqdm", "typer>=0.9"]  # torch 2.3: the first one for num
 CORE += [f"open3d-cpu>=0.18; {LINUX_X86} and {HAS_OPEN3D}", f"open3d>=0.18; {OTHER} and {HAS_OPEN3D}"]
 EXTRAS = {
     "bags": ["rosbags>=0.11"],
-    "benchmark": ["evo", "kiss-icp", "kiss-matcher; python_version < '3.13'"],
+    "benchmark": ["evo", "kiss-icp", "genz-icp", "kiss-matcher; python_version < '3.13'"],
     "dev": ["import-linter", "mypy", "pre-commit", "ruff", "types-PyYAML"],
     "docs": ["mkdocs-material", "mkdocstrings[python]"],
     "files": ["laspy[lazrs]>=2.4", "pye57>=0.4.13; python_version < '3.14' and platform_machine != 'aarch64'"],

@@ -1,254 +1,174 @@
-"""Odometry over real sequences, ours and KISS-ICP in one run, with dropped scans and a standing sensor.
+"""Odometry over simulated drives and recordings, ours and other packages in one run.
 
     OMP_NUM_THREADS=1 python benchmarks/odometry_sequences.py --out docs/results/odometry_sequences.json
 
-The scans lie beside the checkout in ../shared/data/scans. KISS-ICP runs with its default adaptive threshold and with
-the voxel size that does best of two (range / 100 is its own default). Scan to scan GICP is ours with the target
-'previous' and neither network nor other starts than the prediction.
+Peers run with two voxel sizes; the row shows the one with the smaller RPE. Packages differ in which instant of a sweep
+their pose belongs to: each is compared with the ground truth at the start, the middle or the end, whichever fits it
+best. `--street` names a folder of scans at 10 Hz without ground truth: there the ends of the paths are compared.
 """
 
+from __future__ import annotations
+
 import argparse
+import gc
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from registration_data import SCANS
+from odometry_data import Sequence, sequences
+from odometry_peers import first_threshold, peers, run_peer
+from odometry_table import to_markdown
 
-from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
-from prnet_core.io.cloud_files import read_cloud_file
-from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry import OdometryConfig, ScanOdometry
-from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
-from prnet_core.odometry.offline import open_scans
-from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.odometry.metrics import absolute_trajectory_error, relative_pose_error, segment_drift
+from prnet_core.registration import Registration
 
-KISS_VOXELS = {"lidar": (0.5, 1.0), "kinect": (0.05, 0.1), "bag": (0.5, 1.0)}
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """Scans of a recording, every `every`-th of them, and the true trajectory."""
-
-    name: str
-    kind: str
-    stamps: np.ndarray
-    scans: list[np.ndarray]
-    truth: Trajectory
+SEGMENTS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # metres of path for the drift
+USED = ("first", "accepted", "weak", "reset")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method on one sequence. lost: scans without a pose; times are CPU seconds of one thread."""
+    """One method on one sequence. Errors are None without ground truth.
+
+    lost: scans without a pose. drift: percent of the path; ate, rpe in metres, degrees a scan and ten scans. end:
+    metres and degrees of the whole motion. Times are CPU seconds a scan; memory: megabytes that the process grew by.
+    """
 
     method: str
     lost: int
-    ate: float
-    rpe_1: float
-    rpe_1_deg: float
-    rpe_10: float
-    rpe_10_deg: float
-    cpu_seconds: float
+    drift: float | None
+    ate: float | None
+    rpe_1: float | None
+    rpe_1_deg: float | None
+    rpe_10: float | None
+    rpe_10_deg: float | None
+    end: float | None
+    end_deg: float | None
+    median: float
+    p95: float
+    p99: float
+    memory: float
 
 
-def load(name: str, kind: str, path: str, every: int = 1) -> Sequence:
-    """Read all scans of a folder or bag into memory."""
-    recorded = open_scans(SCANS / path)
-    scans = [(stamp, points) for stamp, points, _ in recorded][::every]
-    return Sequence(name, kind, np.array([s for s, _ in scans]), [p for _, p in scans], recorded.truth)
-
-
-def sequences(part: str) -> Iterator[Sequence]:
-    """Those whose name contains `part`."""
-    lidar, kinect = "lidar_hilti/part_a", "rgbd/kinect_50"
-    for name, kind, path, every in (
-        ("handheld lidar, 78 scans at 2 Hz", "lidar", lidar, 1),
-        ("handheld lidar, every 2nd", "lidar", lidar, 2),
-        ("handheld lidar, every 3rd", "lidar", lidar, 3),
-        ("depth camera, 50 frames", "kinect", kinect, 1),
-        ("depth camera, every 5th", "kinect", kinect, 5),
-        ("bag, 15 scans", "bag", "rosbag/balm_15_mcap", 1),
-    ):
-        if part in name:
-            yield load(name, kind, path, every)
-
-
-def measure(method: str, sequence: Sequence, poses: list[np.ndarray | None], seconds: float) -> Row:
-    """Errors of the poses; a scan without one counts as lost and is left out of the errors."""
-    used = [i for i, pose in enumerate(poses) if pose is not None]
-    estimate = Trajectory(sequence.stamps[used], np.array([poses[i] for i in used]))
-    ours, theirs = match_stamps(estimate, sequence.truth)
-    one = relative_pose_error(ours, theirs, 1)
-    ten = relative_pose_error(ours, theirs, min(10, len(ours) - 1))
-    return Row(
-        method,
-        len(poses) - len(used),
-        absolute_trajectory_error(ours, theirs),
-        one.translation_rmse,
-        one.rotation_rmse_deg,
-        ten.translation_rmse,
-        ten.rotation_rmse_deg,
-        seconds / len(poses),
-    )
-
-
-def run_ours(method: str, sequence: Sequence, registration: Registration, config: OdometryConfig) -> Row:
-    odometry, poses = ScanOdometry(registration, config), []
-    began = time.process_time()
-    for stamp, points in zip(sequence.stamps, sequence.scans, strict=True):
-        update = odometry.register_scan(points, float(stamp))
-        poses.append(None if update.status == "rejected" else update.T_odom_sensor)
-    return measure(method, sequence, poses, time.process_time() - began)
-
-
-def run_kiss_icp(sequence: Sequence, voxel: float) -> Row:
-    from kiss_icp.config import KISSConfig
-    from kiss_icp.kiss_icp import KissICP
-
-    config = KISSConfig()
-    config.data.deskew = False
-    config.registration.max_num_threads = 1
-    config.mapping.voxel_size = voxel
-    kiss, poses = KissICP(config), []
-    began = time.process_time()
-    for points in sequence.scans:
-        kiss.register_frame(points, np.zeros(0))
-        poses.append(kiss.last_pose.copy())
-    return measure(f"KISS-ICP, voxel {voxel} m", sequence, poses, time.process_time() - began)
-
-
-def only_the_guess() -> RegistrationConfig:
-    """Every guess is strong enough: no other start is ever tried, nothing is rejected."""
-    return replace(
-        RegistrationConfig(),
-        strong_score=-1e9,
-        min_confidence_weak=0.0,
-        min_confidence_accepted=0.0,
-        min_inliers=0,
-    )
-
-
-def methods(weights: str | None) -> dict[str, Callable[[Sequence], Row]]:
-    import torch
-
-    from prnet_core.model import load_network
-
-    torch.set_num_threads(1)
-    network = load_network(weights, "cpu").eval()
-    table: dict[str, Callable[[Sequence], Row]] = {
-        "GICP, scan to scan": lambda s: run_ours(
-            "GICP, scan to scan", s, Registration(None, only_the_guess()), OdometryConfig(target="previous")
-        )
-    }
-    for target in ("previous", "keyframe", "map"):
-        name = f"prnet_ros, target {target}"
-        table[name] = lambda s, n=name, t=target: run_ours(
-            n, s, Registration(network), OdometryConfig(target=t)
-        )
-    name = "prnet_ros, no network, target keyframe"
-    table[name] = lambda s: run_ours(name, s, Registration(None), OdometryConfig())
-    return table
-
-
-def best_kiss_icp(sequence: Sequence) -> Row:
-    return min(
-        (run_kiss_icp(sequence, voxel) for voxel in KISS_VOXELS[sequence.kind]), key=lambda row: row.rpe_10
-    )
-
-
-def standing_still(registration: Registration) -> dict[str, float]:
-    """A parked car's two scans, 10 frames apart: any motion found is an error."""
-    clouds = [read_cloud_file(SCANS / "multibrand_single" / f"pjlab_static_{i}.pcd") for i in (468, 568)]
-    result = registration.register(*clouds)
-    moved = result.T_target_source
-    return {
-        "millimetres": float(1e3 * np.linalg.norm(moved[:3, 3])),
-        "degrees": float(np.degrees(se3.rotation_angle(moved[:3, :3]))),
-    }
-
-
-def equivariance(registration: Registration) -> dict[str, float]:
-    """The same pair in millimetres and 1e6 m away: relative difference of the motion to that in metres."""
-    scans = open_scans(SCANS / "lidar_hilti" / "part_a")
-    source, target = [points for _, points, _ in scans][40:42]
-    metres = registration.register(source, target).T_target_source
-    millimetres = registration.register(1e3 * source, 1e3 * target).T_target_source
-    offset = np.array([1e6, -1e6, 1e3])
-    far = registration.register(source + offset, target + offset).T_target_source
-    shift = se3.make_transform(np.eye(3), offset)
-    near = se3.invert(shift) @ far @ shift
-    size = np.linalg.norm(metres[:3, 3])
-
-    def difference(other: np.ndarray, unit: float) -> float:
-        rotation = se3.rotation_angle(metres[:3, :3].T @ other[:3, :3])
-        translation = np.linalg.norm(other[:3, 3] / unit - metres[:3, 3]) / size
-        return float(max(rotation / se3.rotation_angle(metres[:3, :3]), translation))
-
-    return {"millimetres": difference(millimetres, 1e3), "offset of 1e6 m": difference(near, 1.0)}
-
-
-def to_markdown(results: dict[str, list[Row]], still: dict, equal: dict, command: str) -> str:
-    lines = [
-        "# Odometry over real sequences",
-        "",
-        f"`{command}`",
-        "",
-        measured_here(),
-        "",
-        "ATE after rigid alignment; RPE root mean square over 1 and 10 scans (9 where there are only 10). CPU",
-        "seconds a scan of one thread. The truth of the lidar is LiDAR-inertial odometry, good to about 1 cm and 0.13",
-        "degrees a step. KISS-ICP: the best by RPE over 10 of two voxel sizes.",
-    ]
-    for name, rows in results.items():
-        lines += ["", f"## {name}", ""]
-        lines += [
-            "| method | lost | ATE m | RPE 1 m | RPE 1 deg | RPE 10 m | RPE 10 deg | CPU s |",
-            "|---|" + "---|" * 7,
+def measure(
+    method: str,
+    sequence: Sequence,
+    poses: list[np.ndarray | None],
+    seconds: np.ndarray,
+    memory: float,
+    instants: tuple[float, ...] = (0.0,),
+    reference: np.ndarray | None = None,
+) -> Row:
+    """A row; scans without a pose are left out of the errors. reference: the motion from first to last scan."""
+    used = np.array([i for i, pose in enumerate(poses) if pose is not None])
+    estimate = np.array([poses[i] for i in used])
+    times = [float(np.quantile(seconds, q)) for q in (0.5, 0.95, 0.99)]
+    errors: list[float | None] = [None] * 6
+    if sequence.truth is not None and len(used) > 1:
+        truths = [sequence.truth_at(share)[used] for share in instants]
+        truth = min(truths, key=lambda poses: absolute_trajectory_error(estimate, poses))
+        one = relative_pose_error(estimate, truth, 1)
+        ten = relative_pose_error(estimate, truth, min(10, len(truth) - 1))
+        drift = segment_drift(estimate, truth, SEGMENTS)
+        errors = [
+            None if drift is None else 100.0 * drift[0],
+            absolute_trajectory_error(estimate, truth),
+            one.translation_rmse,
+            one.rotation_rmse_deg,
+            ten.translation_rmse,
+            ten.rotation_rmse_deg,
         ]
-        lines += [
-            f"| {r.method} | {r.lost} | {r.ate:.3f} | {r.rpe_1:.4f} | {r.rpe_1_deg:.3f} | {r.rpe_10:.4f} "
-            f"| {r.rpe_10_deg:.3f} | {r.cpu_seconds:.3f} |"
-            for r in rows
-        ]
-    lines += [
-        "",
-        "## Standing still",
-        "",
-        f"{still['millimetres']:.2f} mm, {still['degrees']:.4f} degrees.",
-        "",
-    ]
-    lines += ["## The same pair in another unit and place", ""]
-    lines += [f"- {name}: relative difference of the motion {value:.1e}" for name, value in equal.items()]
-    return "\n".join(lines) + "\n"
+        reference = se3.invert(truth[0]) @ truth[-1]
+    end = end_deg = None
+    if reference is not None:
+        difference = se3.invert(reference) @ se3.invert(estimate[0]) @ estimate[-1]
+        end = float(np.linalg.norm(difference[:3, 3]))
+        end_deg = float(np.degrees(se3.rotation_angle(difference[:3, :3])))
+    return Row(method, len(poses) - len(used), *errors, end, end_deg, *times, memory)
+
+
+def run_ours(sequence: Sequence, registration: Registration) -> tuple[list[np.ndarray | None], np.ndarray]:
+    """Poses at the stamps, None for a scan without one, and CPU seconds (N,)."""
+    odometry = ScanOdometry(registration, OdometryConfig())
+    poses, seconds = [], []
+    for i, points in enumerate(sequence.scans):
+        times = None if sequence.times is None else sequence.times[i]
+        began = time.process_time()
+        update = odometry.register_scan(points, float(sequence.stamps[i]), times)
+        seconds.append(time.process_time() - began)
+        poses.append(update.T_odom_sensor if update.status in USED else None)
+    return poses, np.array(seconds)
+
+
+def resident_megabytes() -> float:
+    """Memory of this process."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+def rows_of(sequence: Sequence, registrations: dict[str, Registration]) -> list[Row]:
+    """All methods on one sequence."""
+    rows, reference = [], None
+    for name in peers():
+        found = []
+        for voxel in sequence.voxels:
+            before = resident_megabytes()
+            poses, seconds = run_peer(name, sequence, voxel)
+            grown = resident_megabytes() - before
+            if reference is None:
+                reference = se3.invert(poses[0]) @ poses[-1]
+            label = f"{name}, voxel {voxel} m, first threshold {first_threshold(sequence):.0f} m"
+            instants = (0.0, 0.5, 1.0) if sequence.sweep else (0.0,)
+            found.append(measure(label, sequence, list(poses), seconds, grown, instants, reference))
+        rows.append(min(found, key=lambda row: row.rpe_10 if row.rpe_10 is not None else row.end))
+    for name, registration in registrations.items():
+        before = resident_megabytes()
+        poses, seconds = run_ours(sequence, registration)
+        grown = resident_megabytes() - before
+        rows.append(measure(name, sequence, poses, seconds, grown, reference=reference))
+    return rows
+
+
+def registrations_of(weights: str | None, with_network: bool) -> dict[str, Registration]:
+    """Ours, with and without the network."""
+    found = {"prnet_ros, no network": Registration(None)}
+    if with_network:
+        import torch
+
+        from prnet_core.model import load_network
+
+        torch.set_num_threads(1)
+        found["prnet_ros"] = Registration(load_network(weights, "cpu").eval())
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="JSON here, the tables as Markdown beside it")
     parser.add_argument("--weights", help="weights file; the packaged one when left out")
     parser.add_argument("--sequences", default="", help="only sequences whose name contains this")
+    parser.add_argument("--scans", type=int, default=200, help="scans of each simulated drive")
+    parser.add_argument("--street", type=Path, help="folder of scans at 10 Hz without ground truth")
+    parser.add_argument("--no-network", action="store_true", help="leave out the rows with the network")
     args = parser.parse_args()
-    table, results = methods(args.weights), {}
-    for sequence in sequences(args.sequences):
-        results[sequence.name] = rows = [best_kiss_icp(sequence)] + [run(sequence) for run in table.values()]
-        for row in rows:
+    results = {}
+    registrations = registrations_of(args.weights, not args.no_network)
+    for sequence in sequences(args.sequences, args.scans, args.street):
+        results[sequence.name] = rows_of(sequence, registrations)
+        for row in results[sequence.name]:
             print(f"{sequence.name}: {row}", flush=True)
-    still, equal = standing_still(Registration(None)), equivariance(Registration(None))
-    command = "python benchmarks/odometry_sequences.py " + " ".join(sys.argv[1:])
-    text = to_markdown(results, still, equal, command)
-    print(text)
-    if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        rows = {name: [asdict(row) for row in result] for name, result in results.items()}
-        summary = {"command": command, "sequences": rows, "standing_still": still, "equivariance": equal}
-        args.out.write_text(json.dumps(summary, indent=1))
-        args.out.with_suffix(".md").write_text(text)
+        if args.out:
+            command = "python benchmarks/odometry_sequences.py " + " ".join(sys.argv[1:])
+            rows = {name: [asdict(row) for row in result] for name, result in results.items()}
+            args.out.parent.mkdir(parents=True, exist_ok=True)
+            args.out.write_text(json.dumps({"command": command, "sequences": rows}, indent=1))
+            args.out.with_suffix(".md").write_text(to_markdown(rows, command))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def odometry(
         None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
     ),
     target: str = typer.Option(
-        "keyframe", help="Register to the 'previous' scan, last 'keyframe' or a 'map'."
+        "map", hidden=True, help="Deprecated: scans are registered to a local map of the last keyframes."
     ),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
     voxel: float = typer.Option(
@@ -56,7 +57,7 @@ def odometry(
         check_picture(picture)
         truth_file = None if truth is None else GroundTruthFile(truth)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        odometry_config = OdometryConfig(target=target)
+        odometry_config = OdometryConfig(target=target, max_scan_time=inf)
         scans = open_scans(source, topic, columns)
         worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)

@@ -54,7 +54,7 @@ class Keyframes:
         return self._frames[index]
 
     def limited(self, points: np.ndarray) -> np.ndarray:
-        """At most `max_points` points, drawn at random: every n-th would be the same few lasers of a spinning sensor."""
+        """At most `max_points` points, drawn at random: every n-th would be the same lasers of a spinning sensor."""
         if len(points) <= self._max_points:
             return points
         return points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]

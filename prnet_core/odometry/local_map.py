@@ -12,7 +12,7 @@ from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
-NUM_VIEWS = 3  # newest keyframes whose rays verify free space
+NUM_VIEWS = 2  # newest keyframes whose rays verify free space
 MAX_POINTS = 60_000  # before the voxel filter: bounds the cost of a change
 NO_VIEW = -1
 
@@ -49,7 +49,7 @@ class LocalMap:
             self.add(frame)
 
     def target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
-        """The map, prepared; built when first asked for after a change, from points within `reach` of `position` (3,)."""
+        """The map, prepared; built when first needed after a change, from points within `reach` of `position` (3,)."""
         if voxel_size != self._voxel_size:
             self._voxel_size = voxel_size
             self._filtered = deque((self._filter(frame) for frame in self._frames), self._filtered.maxlen)

@@ -56,6 +56,31 @@ def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) 
     )
 
 
+def segment_drift(
+    estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float, ...]
+) -> tuple[float, float] | None:
+    """KITTI's drift: mean error of the motion over segments of the path, as shares of their length.
+
+    estimate, truth: (N, 4, 4) poses of the same instants; lengths: metres of path. Returns the translation (m/m) and
+    the rotation (rad/m), or None when the path is shorter than every length.
+    """
+    check_pair(estimate, truth)
+    steps = np.linalg.norm(np.diff(truth[:, :3, 3], axis=0), axis=1)
+    travelled = np.concatenate([[0.0], np.cumsum(steps)])
+    errors = []
+    for length in lengths:
+        last = np.searchsorted(travelled, travelled + length)
+        for i in np.flatnonzero(last < len(truth)):
+            j = last[i]
+            true_motion = se3.invert(truth[i]) @ truth[j]
+            error = se3.invert(true_motion) @ se3.invert(estimate[i]) @ estimate[j]
+            errors.append((np.linalg.norm(error[:3, 3]) / length, se3.rotation_angle(error[:3, :3]) / length))
+    if not errors:
+        return None
+    translation, rotation = np.mean(errors, axis=0)
+    return float(translation), float(rotation)
+
+
 def match_stamps(
     estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01
 ) -> tuple[np.ndarray, np.ndarray]:

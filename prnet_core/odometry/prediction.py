@@ -34,7 +34,7 @@ class Prediction:
             self._guess_motion = self._guess_motion @ motion
 
     def poses(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[tuple[str, np.ndarray]]:
-        """Named predicted poses (4, 4), the more trusted first: from the last pose and twist (6,), `elapsed` seconds ago."""
+        """Named predicted poses (4, 4), the more trusted first, from the last pose and twist (6,), `elapsed` s ago."""
         if elapsed > self._max_seconds:
             twist = np.zeros(6)
         predicted = [(CONSTANT_VELOCITY, pose @ se3.exp(twist * elapsed))]

@@ -13,7 +13,7 @@ REACH = 1.2  # of the range of nearly all points: the part of the local map that
 
 
 class SceneScale:
-    """Chooses the voxel size by the first scan, and again when the scene's scale has changed (a closet, then a hall)."""
+    """Chooses the voxel size by the first scan, and again when the scene's scale changes (a closet, then a hall)."""
 
     def __init__(self, registration: Registration):
         self._registration = registration

@@ -80,13 +80,15 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Add a scan: points (N, 3) in metres in the sensor's frame, stamp in seconds.
 
-        point_times: (N,) seconds relative to the stamp, or None. predicted_motion: (4, 4), T_last_now of the sensor since
-        the last call by another source (wheels, IMU), or None; it is not used where it disagrees with the scans. The
-        pose is that at the stamp. Raises ValueError when the stamp is not finite or the times are not one a point.
+        point_times: (N,) seconds relative to the stamp, or None. predicted_motion: (4, 4), T_last_now of the sensor
+        since the last call by another source (wheels, IMU), or None; it is not used where it disagrees with the
+        scans. The pose is that at the stamp. Raises ValueError when the stamp is not finite or the times are not one a
+        point.
         """
         began = clock.perf_counter()
         verdict, reason = self._stamps.check(stamp)
         self._stamp, self._sweep = stamp, None
+        self._prediction.add_guess(predicted_motion)
         if verdict == IGNORED:
             return self._answer("ignored", reason)
         if verdict == RESET:
@@ -96,7 +98,6 @@ class ScanOdometry:
         self._sweep = sweep
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
-        self._prediction.add_guess(predicted_motion)
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
         if self._is_lost_for_good(sweep):
@@ -136,6 +137,7 @@ class ScanOdometry:
         if len(sweep) < needed or self._scale.update(sweep) == 0.0:
             return self._answer("rejected", f"the first scan has {len(sweep)} usable points")
         self._pose_time = self._stamp + sweep.middle
+        self._prediction.measured(None, sweep.scale)
         self._add_keyframe(sweep.points)
         return self._answer(status, reason)
 
@@ -252,7 +254,7 @@ class ScanOdometry:
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Lost: one search without a guess, on the local map or on a remembered keyframe; another one with each scan."""
+        """Lost: one search without a guess, on the local map or on a keyframe; another target with each scan."""
         frame = self._frame_to_try(sweep.points)
         source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
         is_lost_short = time - self._pose_time <= self.config.max_prediction
@@ -279,7 +281,7 @@ class ScanOdometry:
         return self._answer("rejected", reason, registration=failure, pose=predicted)
 
     def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
-        """Whether the sensor can have moved to a pose (4, 4) since it was lost; else it was carried, and odom continues."""
+        """Whether the sensor can have moved to a pose (4, 4) since it was lost; otherwise it was carried."""
         error = se3.invert(predicted) @ pose
         travelled = np.abs(time - self._pose_time) * self._twist
         return bool(

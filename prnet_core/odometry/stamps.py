@@ -14,8 +14,8 @@ JUMP_INTERVALS = 10.0  # usual intervals between scans that a stamp may be ahead
 class StampFilter:
     """Decides for each stamp whether its scan is used, ignored, or the first after a reset.
 
-    A stamp that jumps (ahead, or back by `jump` seconds or more) is an outlier until the next stamp follows it: then time
-    has jumped. Stamps that are a little behind are late scans.
+    A stamp that jumps (ahead, or back by `jump` seconds or more) is an outlier until the next stamp follows it: then
+    time has jumped. Stamps that are a little behind are late scans.
     """
 
     def __init__(self, jump: float):

@@ -1,4 +1,4 @@
-"""The motion of a sensor within one sweep, estimated together with its pose (as CT-ICP does, Dellenbach et al. 2022)."""
+"""The motion of a sensor within one sweep, estimated with its pose (as CT-ICP does, Dellenbach et al., ICRA 2022)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prnet_core.geometry import se3
 from prnet_core.odometry.deskew import deskew
 from prnet_core.registration.preprocess import PreparedCloud
 
-MAX_POINTS = 3000
+MAX_POINTS = 2000
 MAX_ITERATIONS = 4
 MAX_DISTANCE = 1.0  # voxels to the nearest point of the target
 MIN_MATCHES = 100
@@ -25,12 +25,12 @@ def refine_sweep(
     twist: np.ndarray,
     target: PreparedCloud,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Pose (4, 4) at time 0 and twist (6,) that bring a sweep's points onto a target, or None when they do not converge.
+    """Pose (4, 4) at time 0 and twist (6,) that bring a sweep onto a target, or None when they do not converge.
 
-    points: (N, 3) as measured, each in the sensor's frame at its own time (N,), seconds. T_target_sensor, twist: initial
-    values, metres, m/s and rad/s in the sensor's frame. Gauss-Newton on robust point-to-plane distances
-    n . (T exp(t_i twist) p_i - q_i) over 12 unknowns; the twist has a weak prior at its initial value, which decides what
-    the scene does not constrain.
+    points: (N, 3) as measured, each in the sensor's frame at its own time (N,), seconds. T_target_sensor, twist:
+    initial values, metres, m/s and rad/s in the sensor's frame. Gauss-Newton on robust point-to-plane distances
+    n . (T exp(t_i twist) p_i - q_i) over 12 unknowns; the twist has a weak prior at its initial value, which decides
+    what the scene does not constrain.
     """
     if len(points) > MAX_POINTS:
         chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)

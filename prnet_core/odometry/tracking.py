@@ -19,7 +19,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For scans near a prediction: no coarse stage, fewer verified points, and no comparison with symmetric alternatives.
+    """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
 
     The prediction tells alternatives apart.
     """
@@ -28,8 +28,8 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         coarse_iterations=0,
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
-        certain_agreement=-1.0,
-        certain_violation=inf,
+        max_violation_certain=inf,
+        min_agreement_certain=-1.0,
     )
 
 

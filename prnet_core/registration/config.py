@@ -72,10 +72,10 @@ class RegistrationConfig:
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
-    certain_agreement: float = 0.75  # an accepted transform ends the search above this agreement and
-    certain_violation: float = 0.01  # below this violation, or
-    seen_agreement: float = 0.6  # above this agreement, with hardly any violation, where
-    certain_seen_agreement: float = 0.9  # this share of what both sensors see agrees
+    min_agreement_certain: float = 0.75  # an accepted transform ends the search above this agreement and
+    max_violation_certain: float = 0.01  # below this violation, or
+    min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
+    min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform

@@ -27,7 +27,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
-    transform near the guess is still compared; that takes about as long as tracking a scan.
+    transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
+    scans is accepted without.
     """
     config = search.config
     status, reason = verify(best.quality, config)
@@ -36,6 +37,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
     if search.is_out_of_time() and not is_near(best, guess, config):
+        if best.quality.violation is not None and is_certain(best.quality, config):
+            return Decision(best, status, reason)
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
     others = search.distinct(best, search.candidates) + search.alternatives(best)
     rivals = [other for other in others if other.status == ACCEPTED]

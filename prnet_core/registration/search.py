@@ -204,7 +204,18 @@ class Search:
         Ends at the first that is certain.
         """
         with self._timed("refine"):
+            if len(hypotheses) == 1:
+                return [self._finish_one(*hypotheses[0])]
             return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
+
+    def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
+        """One hypothesis through all stages: there is nothing to choose between."""
+        config = self.config
+        if config.coarse_iterations:
+            levels = self.source.coarse_level, self.target.coarse_level
+            transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+        transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
+        return self._finish(Aligned(name, transform, 0))
 
     def _finish_best(self, coarse: list[Aligned]) -> list[Candidate]:
         candidates: list[Candidate] = []

@@ -37,9 +37,9 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
         return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
     if verify(quality, config)[0] != ACCEPTED:
         return False
-    agrees = quality.agreement > config.certain_agreement and quality.violation < config.certain_violation
-    seen = quality.agreement > config.seen_agreement and quality.violation < SMALL_VIOLATION
-    return agrees or (seen and quality.seen_agreement > config.certain_seen_agreement)
+    agrees = quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
+    seen = quality.agreement > config.min_agreement_seen and quality.violation < SMALL_VIOLATION
+    return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

@@ -1,0 +1,42 @@
+"""The tables of the odometry benchmark in Markdown."""
+
+from prnet_core.evaluation.table import measured_here
+
+COLUMNS = (
+    ("lost", "lost", "{:d}"),
+    ("drift %", "drift", "{:.2f}"),
+    ("ATE m", "ate", "{:.3f}"),
+    ("RPE 1 m", "rpe_1", "{:.4f}"),
+    ("RPE 1 deg", "rpe_1_deg", "{:.3f}"),
+    ("RPE 10 m", "rpe_10", "{:.4f}"),
+    ("RPE 10 deg", "rpe_10_deg", "{:.3f}"),
+    ("end m", "end", "{:.3f}"),
+    ("end deg", "end_deg", "{:.2f}"),
+)
+TIMES = (("median ms", "median"), ("p95 ms", "p95"), ("p99 ms", "p99"))
+
+
+def to_markdown(results: dict[str, list[dict]], command: str) -> str:
+    """One table a sequence; results: rows by the name of the sequence."""
+    lines = [
+        "# Odometry over sequences",
+        "",
+        f"`{command}`",
+        "",
+        measured_here(),
+        "",
+        "Drift: mean translation error over segments of 2 to 100 m of the path, as KITTI has it. ATE after rigid",
+        "alignment; RPE root mean square over 1 and 10 scans. End: the motion from the first scan to the last; without",
+        "ground truth against the first row's. Times: CPU milliseconds a scan on one thread. Memory: growth of the",
+        "process in MB. Peers: the better of two voxel sizes, the first threshold by the rate, their poses compared",
+        "with the ground truth at the start, middle or end of the sweep, whichever fits best.",
+    ]
+    names = [name for name, _, _ in COLUMNS] + [name for name, _ in TIMES] + ["memory MB"]
+    for sequence, rows in results.items():
+        lines += ["", f"## {sequence}", "", "| method | " + " | ".join(names) + " |"]
+        lines.append("|---|" + "---|" * len(names))
+        for row in rows:
+            cells = ["" if row[key] is None else form.format(row[key]) for _, key, form in COLUMNS]
+            cells += [f"{1e3 * row[key]:.0f}" for _, key in TIMES] + [f"{row['memory']:.0f}"]
+            lines.append(f"| {row['method']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
