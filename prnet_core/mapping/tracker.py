@@ -103,7 +103,7 @@ class MapTracker:
             raise ValueError("no scan has been registered by the odometry yet")
         scan = self._scans[-1]
         result = self.localizer.localize(scan.points, SEARCH_TIME)
-        if not result.usable and len(self._scans) > 1:
+        if not result.usable and (len(self._scans) > 2 or self._is_step(self._scans[0], scan)):
             joined = self.localizer.localize(*self._joined())
             result = joined if joined.usable or result.status != AMBIGUOUS else result
         self._reason = result.reason

@@ -348,3 +348,21 @@ def test_a_scan_without_time_left_is_rejected_and_the_next_one_followed():
     lost = odometry.register_scan(rubbish, 0.4)
     assert lost.status == "rejected" and "time" in lost.reason
     assert odometry.register_scan(scan(5)[0], 0.5).status == "accepted"
+
+
+def test_a_new_local_map_after_lost_scans_continues_odom():
+    """Carried to a place that no keyframe has seen: without new_map_after the odometry would stay lost."""
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0, new_map_after=3))
+    last = drive_through_the_forest(odometry, 0.2)
+    updates = []
+    for i in range(11, 17):
+        points, truth = forest_scan(60.0 + 0.1 * i, 40.0, i)
+        updates.append((odometry.register_scan(points, 0.2 * i), truth))
+    statuses = [update.status for update, _ in updates]
+    assert statuses == ["rejected"] * 3 + ["accepted"] * 3, [update.reason for update, _ in updates]
+    assert [update.map_id for update, _ in updates] == [last.map_id] * 2 + [last.map_id + 1] * 4
+    assert "a new local map starts" in updates[2][0].reason
+    (lost, at_lost), (found, at_found) = updates[2], updates[-1]
+    step = se3.invert(lost.T_odom_sensor) @ found.T_odom_sensor
+    np.testing.assert_allclose(step, se3.invert(at_lost) @ at_found, atol=0.1)
+    assert np.linalg.norm(lost.T_odom_sensor[:3, 3] - last.T_odom_sensor[:3, 3]) < 1.0
