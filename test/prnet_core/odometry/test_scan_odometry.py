@@ -356,7 +356,7 @@ def test_a_new_local_map_after_lost_scans_continues_odom():
     last = drive_through_the_forest(odometry, 0.2)
     updates = []
     for i in range(11, 17):
-        points, truth = forest_scan(60.0 + 0.1 * i, 40.0, i)
+        points, truth = forest_scan(26.0 + 0.1 * i, 1.0, i)
         updates.append((odometry.register_scan(points, 0.2 * i), truth))
     statuses = [update.status for update, _ in updates]
     assert statuses == ["rejected"] * 3 + ["accepted"] * 3, [update.reason for update, _ in updates]
