@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,24 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
-from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
+from prnet_core.registration import (
+    ACCEPTED,
+    AMBIGUOUS,
+    REJECTED,
+    WEAK,
+    Registration,
+    RegistrationConfig,
+    RegistrationResult,
+)
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
 
 PREPARED_SUBMAPS = 64
+
+
+def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
+    """The same verification, but no comparison with symmetric alternatives."""
+    return replace(config, max_violation_outstanding=0.0, min_agreement_certain=-1.0, max_violation_certain=inf)
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,7 @@ class Localizer:
             raise MapError("the map has no keyframes")
         self.map = keyframe_map
         self.registration = registration
+        self._alone = Registration(None, without_alternatives(registration.config))
         self.config = config or MappingConfig()
         sample = keyframe_map.keyframes[:: max(1, len(keyframe_map) // 20)]
         points = [clean_points(frame.points, registration.config) for frame in sample]
@@ -126,10 +141,9 @@ class Localizer:
         source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
-        keyframe = self._nearest_keyframe(T_map_sensor)
-        guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
-        result = self.registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+        keyframe, result = self._register_near(source, T_map_sensor, self._alone)
         if search and result.status != ACCEPTED:
+            guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
             result = self.registration.register_prepared(source, self._submap(keyframe), guess)
         if result.status != ACCEPTED:
             return self._rejected(f"{result.status}: {result.reason}", began)
@@ -164,23 +178,44 @@ class Localizer:
     def _verify(
         self, source: PreparedCloud, hypotheses: list[PlaceHypothesis], ends: float
     ) -> list[tuple[int, RegistrationResult]]:
-        """Accepted registrations at different places that agree about as well, the best first; none after `ends`."""
+        """Accepted registrations at different places that agree about as well, the best first; none after `ends`.
+
+        All are refined and verified alone first; only those that can be the answer are compared with symmetric
+        alternatives, which takes longest.
+        """
         config, support = self.config, 0
-        accepted: list[tuple[int, RegistrationResult]] = []
+        plausible: list[tuple[int, RegistrationResult]] = []
         for hypothesis in hypotheses[: config.verified_hypotheses]:
             if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
                 break
-            keyframe = self._nearest_keyframe(hypothesis.T_map_sensor)
-            guess = se3.invert(self.map.poses[keyframe]) @ hypothesis.T_map_sensor
-            result = self.registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
-            if result.status != ACCEPTED:
+            keyframe, result = self._register_near(source, hypothesis.T_map_sensor, self._alone)
+            if result.status not in (ACCEPTED, WEAK):
                 continue
-            pose = self.map.poses[keyframe] @ result.T_target_source
-            if all(not self._same_place(pose, self.map.poses[k] @ other.T_target_source) for k, other in accepted):
-                accepted.append((keyframe, result))
-                support = max(support, hypothesis.support)
-        accepted.sort(key=lambda item: -item[1].agreement)
-        return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
+            if all(not self._is_same_place(keyframe, result, *other) for other in plausible):
+                plausible.append((keyframe, result))
+                support = max(support, hypothesis.support if result.status == ACCEPTED else 0)
+        plausible.sort(key=lambda item: (item[1].status != ACCEPTED, -item[1].agreement))
+        found: list[tuple[int, RegistrationResult]] = []
+        for keyframe, alone in plausible:
+            if found and alone.agreement <= config.rival_agreement * found[0][1].agreement:
+                continue
+            keyframe, result = self._register_near(
+                source, self.map.poses[keyframe] @ alone.T_target_source, self.registration
+            )
+            if result.status in (ACCEPTED, AMBIGUOUS):
+                found.append((keyframe, result))
+        return found
+
+    def _register_near(
+        self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
+    ) -> tuple[int, RegistrationResult]:
+        keyframe = self._nearest_keyframe(T_map_sensor)
+        guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
+        return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+
+    def _is_same_place(self, k: int, result: RegistrationResult, other_k: int, other: RegistrationResult) -> bool:
+        pose, other_pose = self.map.poses[k] @ result.T_target_source, self.map.poses[other_k] @ other.T_target_source
+        return self._same_place(pose, other_pose)
 
     def _search_fully(
         self, source: PreparedCloud, ranked: list[int], ends: float
