@@ -22,6 +22,7 @@ class OdometryConfig:
     deskew: bool = True  # undo the motion within a scan when its points have times
     max_prediction: float = 3.0  # seconds for which the last velocity predicts; after that: standing still
     max_scan_time: float | None = None  # seconds for one scan; None: what the stamps allow
+    new_map_after: int | None = None  # lost scans in a row after which a new local map starts; None: never
     doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
     reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it
     target: str = "map"  # deprecated: there is one target, the local map
@@ -35,5 +36,7 @@ class OdometryConfig:
                 DeprecationWarning,
                 stacklevel=3,
             )
+        if self.new_map_after is not None and self.new_map_after < 1:
+            raise ValueError(f"new_map_after must be at least 1, not {self.new_map_after}")
         if self.max_scan_time is not None and not self.max_scan_time > 0.0:
             raise ValueError(f"max_scan_time must be positive seconds, not {self.max_scan_time}")
