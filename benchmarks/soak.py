@@ -67,7 +67,10 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
             settled = process_state()
         if fed % 500 == 0:
             state = process_state()
-            print(f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes", flush=True)
+            print(
+                f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes",
+                flush=True,
+            )
     end = process_state()
     tenth = max(1, len(milliseconds) // 10)
     return {
@@ -79,8 +82,14 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
         "settled": settled,
         "end": end,
         "growth": end["megabytes"] / settled["megabytes"] - 1.0,
-        "median_ms": [float(np.median(milliseconds[tenth : 2 * tenth])), float(np.median(milliseconds[-tenth:]))],
-        "p99_ms": [float(np.quantile(milliseconds[:-tenth], 0.99)), float(np.quantile(milliseconds[-tenth:], 0.99))],
+        "median_ms": [
+            float(np.median(milliseconds[tenth : 2 * tenth])),
+            float(np.median(milliseconds[-tenth:])),
+        ],
+        "p99_ms": [
+            float(np.quantile(milliseconds[:-tenth], 0.99)),
+            float(np.quantile(milliseconds[-tenth:], 0.99)),
+        ],
     }
 
 

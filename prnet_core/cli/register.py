@@ -10,10 +10,7 @@ import typer
 if TYPE_CHECKING:
     import numpy as np
 
-    from prnet_core.registration import Registration, RegistrationResult
-
-MIN_SCAN_RANGE = 1.0  # metres, the median of a scan
-MIN_FACING_SHARE = 0.25  # of a scan's points that are seen at an angle
+    from prnet_core.registration import RegistrationResult
 
 
 def register(
@@ -54,6 +51,7 @@ def register(
     from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
     from prnet_core.io.safe_write import check_target
     from prnet_core.registration import Registration, RegistrationConfig
+    from prnet_core.registration.scan_origin import looks_like_scan
 
     with one_line_errors("register"):
         if save is not None:
@@ -84,19 +82,6 @@ def register(
             draw_before_and_after(*clouds, result, view)
     if not result.usable:
         raise typer.Exit(1)
-
-
-def looks_like_scan(points: np.ndarray, registration: Registration) -> bool:
-    """True where points (N, 3) are at least a metre from the origin in the median, and enough surfaces face it."""
-    import numpy as np
-
-    from prnet_core.registration.preprocess import clean_points
-
-    points = clean_points(points, registration.config)
-    if len(points) == 0 or np.median(np.linalg.norm(points, axis=1)) < MIN_SCAN_RANGE:
-        return False
-    cloud = registration.prepare(points, registration.voxel_size_for(points), np.zeros(3))
-    return len(cloud) > 0 and bool(cloud.sample.is_solid.mean() > MIN_FACING_SHARE)
 
 
 def read_matrix(path: Path) -> np.ndarray:

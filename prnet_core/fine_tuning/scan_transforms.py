@@ -9,6 +9,7 @@ import numpy as np
 from prnet_core.fine_tuning.recent_scans import RecentScan
 from prnet_core.geometry import se3
 from prnet_core.registration import ACCEPTED, Registration
+from prnet_core.registration.scan_origin import looks_like_scan
 
 from .progress import ScanTransform
 
@@ -25,7 +26,9 @@ def transforms_between(scans: Sequence[RecentScan], reach: int = REACH) -> list[
         for target, b in enumerate(scans):
             known = a.T_odom_sensor is not None and b.T_odom_sensor is not None
             if known and 0 < abs(source - target) <= reach and a.trajectory == b.trajectory:
-                transforms.append(ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor))
+                transforms.append(
+                    ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor)
+                )
     return transforms
 
 
@@ -34,12 +37,15 @@ def register_neighbours(
 ) -> list[ScanTransform]:
     """Accepted transforms, in both directions, between scans (N_i, 3) that are at most `reach` scans apart.
 
-    For scans without an odometry: nothing is known of how one lies to the next.
+    For scans without an odometry: nothing is known of how one lies to the next. Clouds that look like scans in their
+    sensor's frame are verified by free space.
     """
     transforms = []
+    are_scans = [looks_like_scan(points, registration) for points in scans]
     for source, points in enumerate(scans):
         for target in range(source + 1, min(source + reach + 1, len(scans))):
-            result = registration.register(points, scans[target])
+            origin = np.zeros(3) if are_scans[source] and are_scans[target] else None
+            result = registration.register(points, scans[target], source_origin=origin, target_origin=origin)
             if result.status == ACCEPTED:
                 transforms.append(ScanTransform(source, target, result.T_target_source))
                 transforms.append(ScanTransform(target, source, se3.invert(result.T_target_source)))

@@ -78,8 +78,7 @@ class PRNetConfig:
         return cls(
             edge_conv_channels=(64, 128, 256),
             features="surface",
-            transformer="geometric",
-            transformer_blocks=1,
+            transformer="none",
             embedding=192,
             feed_forward=384,
             keypoints="all",

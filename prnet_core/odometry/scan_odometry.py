@@ -27,6 +27,7 @@ SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
+MAX_SCAN_POINTS = 40_000  # of a scan that are registered: the voxel filter leaves a few thousand anyway
 REACHABLE_TRANSLATION = 0.25  # of the median range, and
 REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
@@ -95,7 +96,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep = sweep
+        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
@@ -107,6 +108,13 @@ class ScanOdometry:
             self._restart()
             return self._start(sweep, "first", reason)
         return update
+
+    def prepare_next(self) -> None:
+        """Prepare the local map for the next scan, which otherwise waits for it. Optional: no result depends on it."""
+        if len(self.keyframes):
+            target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
+            if len(target):
+                _ = target.sample
 
     def _is_lost_for_good(self, sweep: Sweep) -> bool:
         limit = self.config.new_map_after
@@ -181,9 +189,7 @@ class ScanOdometry:
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
 
-    def _follow(
-        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
-    ) -> OdometryUpdate:
+    def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
         pose, twist_of_sweep = self._refine(sweep, twist, result.T_target_source)
         before = self._pose
@@ -218,9 +224,7 @@ class ScanOdometry:
         T_frame_map = se3.invert(frame.T_map_sensor)
         to_frame = se3.adjoint(T_frame_map)
         covariance = to_frame @ result.covariance @ to_frame.T
-        self._covariance = compose_covariance(
-            frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
-        )
+        self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
         self._tracking.add(result)
         if self._is_keyframe(sweep, result):
@@ -254,14 +258,15 @@ class ScanOdometry:
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Lost: one search without a guess, on the local map or on a keyframe; another target with each scan."""
+        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         frame = self._frame_to_try(sweep.points)
         source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
         is_lost_short = time - self._pose_time <= self.config.max_prediction
         if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
             pass
         elif frame is None:
-            result = self._register_to_map(source, None, "all", deadline)
+            guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
+            result = self._register_to_map(source, guess, "all", deadline)
             if result.usable and is_lost_short and self._is_reachable(result.T_target_source, predicted, time, sweep):
                 return self._follow(sweep, time, twist, result)
             if result.usable:

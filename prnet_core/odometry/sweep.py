@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,17 @@ class Sweep:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
         return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
+
+    def limited(self, max_points: int) -> Sweep:
+        """At most `max_points` of the points, one drawn from each run of neighbours: every n-th would be the same
+        lasers of a spinning sensor."""
+        count = len(self)
+        if count <= max_points:
+            return self
+        place = np.arange(max_points) + np.random.default_rng(0).random(max_points)
+        chosen = (place * (count / max_points)).astype(np.int64)
+        times = None if self.times is None else self.times[chosen]
+        return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
 
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""
@@ -72,7 +83,7 @@ def make_sweep(
         else:
             usable = with_time
     rows = np.flatnonzero(usable)
-    points = points[rows, :3].astype(np.float64, copy=False)
+    points = points.take(rows, axis=0)[:, :3].astype(np.float64, copy=False)
     if times is None:
         return Sweep(points, rows, None, 0.0, note)
     times = times[rows]

@@ -129,8 +129,26 @@ def test_transforms_between_neighbours_are_found_by_registration(room_scans):
         assert np.linalg.norm(difference[:3, 3]) < 0.05 and se3.rotation_angle(difference[:3, :3]) < 0.02
 
 
+def test_neighbours_that_are_scans_are_verified_by_free_space(room_scans):
+    def violations(scans):
+        found = []
+
+        class Recorder(Registration):
+            def register(self, *args, **options):
+                result = super().register(*args, **options)
+                found.append(result.violation)
+                return result
+
+        register_neighbours(scans, Recorder(None), reach=1)
+        return found
+
+    scans = room_scans[0][:2]
+    assert violations(scans)[0] is not None
+    assert violations([0.1 * scan for scan in scans])[0] is None
+
+
 def test_motion_between_scans_that_are_not_there_is_refused(room_scans):
-    with pytest.raises(FineTuneError, match="from scan 9 to 0"):
+    with pytest.raises(FineTuneError, match="from 9 to 0 of"):
         ScanExamples(room_scans[0], [ScanTransform(9, 0, np.eye(4))], CONFIG, augment=False)
 
 

@@ -104,8 +104,9 @@ def test_a_batch_gives_the_answers_of_its_pairs():
     torch.testing.assert_close(together, alone, atol=1e-3, rtol=0)
 
 
-def test_the_loss_falls_and_every_weight_learns():
-    net = network().train()
+@pytest.mark.parametrize("transformer", ["geometric", "none"])
+def test_the_loss_falls_and_every_weight_learns(transformer):
+    net = network(transformer=transformer).train()
     points = torch.tensor(np.stack([bumpy_cloud(200, seed) for seed in range(2)])).float()
     source, target = surface_clouds(points, points)
     T, losses = torch.eye(4).expand(2, 4, 4), []

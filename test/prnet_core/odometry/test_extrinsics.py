@@ -69,6 +69,4 @@ def test_twist_covariance_is_that_of_two_registrations_over_the_time_between():
 
 
 def test_twist_covariance_of_the_first_scan_is_large_and_finite():
-    np.testing.assert_array_equal(
-        motion_of_base(update(np.eye(4)), np.eye(4)).twist_covariance, np.eye(6) * 1e6
-    )
+    np.testing.assert_array_equal(motion_of_base(update(np.eye(4)), np.eye(4)).twist_covariance, np.eye(6) * 1e6)
