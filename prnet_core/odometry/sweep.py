@@ -38,13 +38,15 @@ class Sweep:
         return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
-        """At most `max_points` of the points, one drawn from each run of neighbours: every n-th would be the same
-        lasers of a spinning sensor."""
-        count = len(self)
-        if count <= max_points:
+        """About `max_points` of the points, drawn with a probability that rises with the squared range: as many of each
+        part of a surface, near or far."""
+        if len(self) <= max_points:
             return self
-        place = np.arange(max_points) + np.random.default_rng(0).random(max_points)
-        chosen = (place * (count / max_points)).astype(np.int64)
+        squared = np.einsum("ij,ij->i", self.points, self.points)
+        kept = squared * (max_points / squared.sum())
+        for _ in range(3):  # far points are all kept, which leaves more for the near ones
+            kept = np.minimum(kept * (max_points / np.minimum(kept, 1.0).sum()), 1.0)
+        chosen = np.flatnonzero(np.random.default_rng(0).random(len(self)) < kept)
         times = None if self.times is None else self.times[chosen]
         return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
 
