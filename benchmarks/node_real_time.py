@@ -1,17 +1,19 @@
 """Whether the node keeps up: simulated scans in real time, beside busy cores.
 
     python benchmarks/node_real_time.py                    every case beside 0 to 3 busy cores: 5 minutes
-    python benchmarks/node_real_time.py --cases 10x120000 --busy 0 1 --sim-time --reliability reliable
+    python benchmarks/node_real_time.py --cases 10x120000 10x120000/2 --busy 0 1 --out docs/results/node_real_time.json
 
-A case is RATE x POINTS. Prints, for each: scans published, received, registered, dropped by the node as older than a
-newer one, lost (rejected, weak, ambiguous); the latency in ms from the publication of a cloud to the arrival of its
-odometry in this process, both ways over DDS; the processor time of the node and of its registration process, in cores.
+A case is RATE x POINTS; with /2 every second scan is missing, so the node gets half the rate. Prints, for each: scans
+published, received, registered, dropped by the node as older than a newer one, lost (rejected, weak, ambiguous); the
+latency in ms from the publication of a cloud to the arrival of its odometry in this process, both ways over DDS; the
+processor time of the node and of its registration process, in cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,6 +34,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
+from prnet_core.evaluation.table import Column, Table
 from prnet_core.simulation.drives import PLACES, Drive
 from prnet_core.simulation.lidar import SpinningLidar
 
@@ -47,6 +50,12 @@ POINT = np.dtype(  # as an Ouster has it: 32 bytes
 )
 DATATYPES = {"f4": PointField.FLOAT32, "u4": PointField.UINT32, "u2": PointField.UINT16}
 CASES = ("10x11000", "20x11000", "25x11000", "10x120000")
+COLUMNS = (
+    *(Column(key, key, "{}") for key in ("busy", "sent", "received", "registered", "dropped", "lost")),
+    *(Column(key, f"{key}, ms", "{:.1f}") for key in ("p50", "p95", "p99")),
+    *(Column(key, f"{key}, cores", "{:.2f}") for key in ("node", "process")),
+    Column("load", "load average before", "{:.1f}"),
+)
 EPOCH = 1000.0  # s, stamp of the first scan
 
 
@@ -133,7 +142,9 @@ class Robot:
         rclpy.shutdown()
 
 
-def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.Namespace) -> str:
+def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.Namespace) -> dict:
+    """A row of the table, without its name."""
+    load = os.getloadavg()[0]
     arguments = ["-p", f"reliability:={options.reliability}", "-p", f"use_sim_time:={str(options.sim_time).lower()}"]
     arguments += ["-p", f"weights:={options.weights or repr('')}", "-p", f"num_threads:={options.num_threads}"]
     rclpy.init()
@@ -160,11 +171,11 @@ def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.N
             robot.close()
     latencies = [robot.arrived[stamp] - sent for stamp, sent in published.items() if stamp in robot.arrived]
     p50, p95, p99 = np.quantile(latencies, (0.5, 0.95, 0.99)) * 1e3 if latencies else (np.nan,) * 3
-    values = robot.values
-    lost = sum(int(values.get(name, 0)) for name in ("rejected", "weak", "ambiguous"))
-    counts = [*(values.get(name, "") for name in ("received", "registered", "dropped")), lost]
-    shares = "  ".join(f"{share:6.2f}" for share in used / seconds)
-    return f"{len(published):5d}" + "".join(f"{c:>6}" for c in counts) + f"{p50:8.1f}{p95:8.1f}{p99:8.1f}  {shares}"
+    counts = {name: int(robot.values.get(name, 0)) for name in ("received", "registered", "dropped")}
+    lost = sum(int(robot.values.get(name, 0)) for name in ("rejected", "weak", "ambiguous"))
+    shares = dict(zip(("node", "process"), map(float, used / seconds)))
+    latency = {"p50": float(p50), "p95": float(p95), "p99": float(p99)}
+    return {"busy": num_busy, "sent": len(published)} | counts | {"lost": lost} | latency | shares | {"load": load}
 
 
 def cpu_seconds(pid: int) -> np.ndarray:
@@ -184,17 +195,41 @@ def main() -> None:
     parser.add_argument("--weights", default="", help="file, or none")
     parser.add_argument("--num-threads", type=int, default=2)
     parser.add_argument("--no-profile", action="store_true", help="Fast DDS without config/fastdds_large_clouds.xml")
+    parser.add_argument("--out", type=Path, help="JSON file; the Markdown file is written beside it")
     options = parser.parse_args()
     if not options.no_profile:
         for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
             os.environ.setdefault(name, str(PROFILE))
-    print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}; latency in ms, processor in cores")
-    print("     case busy  sent  recv  reg. drop. lost     p50     p95     p99    node  process")
+    rows = []
+    print("| case | " + " | ".join(column.heading for column in COLUMNS) + " |")
     for case in options.cases:
-        rate, num_points = case.split("x")
+        rate, num_points = case.removesuffix("/2").split("x")
         scans = simulate(float(rate), int(num_points), round(options.seconds * float(rate)))
+        scans = scans[::2] if case.endswith("/2") else scans
         for num_busy in options.busy:
-            print(f"{case:>9} {num_busy:4d} {measure(scans, num_busy, options)}", flush=True)
+            row = {"method": case, **measure(scans, num_busy, options)}
+            print("| ".join(["", case, *(column.form.format(row[column.key]) for column in COLUMNS), ""]), flush=True)
+            rows.append(row)
+    if options.out is not None:
+        write_table(rows, options)
+
+
+def write_table(rows: list[dict], options: argparse.Namespace) -> None:
+    table = Table(
+        title="The node in real time",
+        command=shlex.join(["python", "benchmarks/node_real_time.py", *sys.argv[1:]]),
+        rows=rows,
+        columns=COLUMNS,
+        settings={"threads": options.num_threads, "weights": options.weights or "packaged"},
+        notes=(
+            "A case is scans a second x points, /2 with every second scan missing. A simulated walk through an office "
+            "(128 beams, 32 for few points), in real time, best effort over DDS. Latency from the publication of a "
+            "cloud to the arrival of its odometry in the publishing process. busy: processes beside that do nothing "
+            "but compute. lost: rejected, weak or ambiguous. Processor time in cores.",
+        ),
+        first_heading="case",
+    )
+    table.write(options.out)
 
 
 if __name__ == "__main__":

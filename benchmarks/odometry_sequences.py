@@ -151,17 +151,13 @@ def registrations_of(weights: str | None, with_network: bool) -> dict[str, Regis
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="JSON here, the tables as Markdown beside it")
     parser.add_argument("--weights", help="weights file; the packaged one when left out")
     parser.add_argument("--sequences", default="", help="only sequences whose name contains this")
     parser.add_argument("--scans", type=int, default=200, help="scans of each simulated drive")
     parser.add_argument("--street", type=Path, help="folder of scans at 10 Hz without ground truth")
-    parser.add_argument(
-        "--max-scan-time", type=float, help="seconds for one scan; by the stamps when left out"
-    )
+    parser.add_argument("--max-scan-time", type=float, help="seconds for one scan; by the stamps when left out")
     parser.add_argument("--no-network", action="store_true", help="leave out the rows with the network")
     args = parser.parse_args()
     results, config = {}, OdometryConfig(max_scan_time=args.max_scan_time)

@@ -67,7 +67,10 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
             settled = process_state()
         if fed % 500 == 0:
             state = process_state()
-            print(f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes")
+            print(
+                f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes",
+                flush=True,
+            )
     end = process_state()
     tenth = max(1, len(milliseconds) // 10)
     return {
@@ -104,9 +107,7 @@ def problems(result: dict) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scans", type=int, default=20_000)
     parser.add_argument("--place", default="office")
     parser.add_argument("--sensor", default="lidar16")

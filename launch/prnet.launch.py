@@ -27,6 +27,7 @@ ARGUMENTS = (
     ("points", DEFAULT_POINTS, "Topic of the clouds (sensor_msgs/PointCloud2)."),
     ("odom_frame", "", "Frame that the pose is expressed in; empty: as in the parameter file (odom)."),
     ("base_frame", "", "Frame whose pose is published; empty: as in the parameter file (that of the clouds)."),
+    ("map", "", "Folder of a saved map to localise in; empty: as in the parameter file (none)."),
     ("config", str(SHARE / "config" / "prnet.yaml"), "Parameter file."),
     ("weights", "", "Weights of the network (.safetensors, or none); empty: as in the parameter file (packaged)."),
     ("device", "", "auto, cpu, cuda, ...; empty: as in the parameter file (auto)."),
@@ -84,7 +85,7 @@ def end_on_failure(event: ProcessExited, _: LaunchContext) -> None:
 
 def node(given: dict, use_sim_time: bool) -> Node:
     """prnet_node; the given arguments override the parameter file."""
-    names = ("odom_frame", "base_frame", "weights", "device")
+    names = ("odom_frame", "base_frame", "map", "weights", "device")
     overrides = {name: given[name] for name in names if given[name]}
     return Node(
         package="prnet_ros",

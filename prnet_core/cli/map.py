@@ -16,6 +16,7 @@ def make_map(
     picture: Path = typer.Option(None, help="Picture from above, before and after the loop closures: .png .svg .pdf"),
     topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
     voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres; half of the registration's."),
+    max_keyframes: int = typer.Option(2000, min=10, help="At the limit the most redundant keyframe is dropped."),
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
@@ -27,6 +28,7 @@ def make_map(
     from prnet_core.cli.network import network_for
     from prnet_core.io.recordings import open_scans
     from prnet_core.mapping.builder import MapBuilder
+    from prnet_core.mapping.config import MappingConfig
     from prnet_core.mapping.from_odometry import OdometryMapper
     from prnet_core.mapping.storage import check_map_target, save_map
     from prnet_core.odometry import ScanOdometry
@@ -38,7 +40,7 @@ def make_map(
         check_picture(picture)
         scans = open_scans(source, topic)
         registration = Registration(network_for(weights, device))
-        builder = MapBuilder(registration)
+        builder = MapBuilder(registration, MappingConfig(max_keyframes=max_keyframes))
         run = run_odometry(ScanOdometry(registration), scans, on_update=OdometryMapper(builder).add_update)
         if len(builder.map) == 0:
             typer.echo(f"prnet map: none of {run.num_scans} scans has a pose", err=True)
@@ -47,7 +49,9 @@ def make_map(
         save_map(builder.map, out, voxel)
         counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
         typer.echo(f"{run.num_scans} scans: {counts}")
-        typer.echo(f"{len(builder.map)} keyframes, {len(builder.map.closures)} loop closures, written to {out}")
+        typer.echo(map_text(builder.map, out))
+        if builder.num_dropped:
+            typer.echo(f"{builder.num_dropped} keyframes were dropped at the limit of {max_keyframes}")
         if picture is not None:
             from prnet_core.mapping.picture import draw_map
 
@@ -75,7 +79,8 @@ def localize(
 
     with one_line_errors("localize"):
         points = read_cloud_file(scan, columns)
-        localizer = Localizer(load_map(map_folder), Registration(network_for(weights, device)))
+        registration = Registration(network_for(weights, device))
+        localizer = Localizer(load_map(map_folder), registration, folder=map_folder)
         result = localizer.localize(points)
     typer.echo(as_json(result) if json else as_text(result))
     if not result.usable:
@@ -104,7 +109,15 @@ def merge(
         joined, T_first_second = merge_maps(*maps, registration)
         save_map(joined, out, voxel or registration.voxel_size_for(joined.keyframes[0].points) / 2.0)
     typer.echo("T_first_second:\n" + matrix_text(T_first_second))
-    typer.echo(f"{len(joined)} keyframes, {len(joined.closures)} loop closures, written to {out}")
+    typer.echo(map_text(joined, out))
+
+
+def map_text(keyframe_map, folder: Path) -> str:
+    """Size of a map in words."""
+    return (
+        f"{len(keyframe_map)} keyframes ({keyframe_map.num_bytes / 1e6:.1f} MB), {len(keyframe_map.closures)} loop "
+        f"closures, written to {folder}"
+    )
 
 
 def as_text(result) -> str:

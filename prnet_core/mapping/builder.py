@@ -18,8 +18,8 @@ class MapBuilder:
     """Turns scans with odometry poses into a map whose loops are closed.
 
     The map's frame is that of the odometry. `odometry_poses` (4, 4) are those of the keyframes by odometry alone,
-    T_map_odom is the correction of the newest one, voxel_size the registration's, metres. Raises MapError without
-    GTSAM, before the first scan.
+    T_map_odom is the correction of the newest one, num_dropped counts keyframes dropped at the limit, voxel_size is the
+    registration's, metres. Raises MapError without GTSAM, before the first scan.
     """
 
     def __init__(self, registration: Registration, config: MappingConfig | None = None) -> None:
@@ -29,6 +29,7 @@ class MapBuilder:
         self.config = config or MappingConfig()
         self.T_map_odom = np.eye(4)
         self.num_rejected_closures = 0
+        self.num_dropped = 0
         self.odometry_poses: list[np.ndarray] = []
         self.voxel_size = 0.0
         self._prepared: dict[int, PreparedCloud] = {}
@@ -53,7 +54,18 @@ class MapBuilder:
         relative = se3.invert(self.odometry_poses[-2]) @ T_odom_sensor
         self.map.constraints.append(PoseConstraint(index - 1, index, relative, floored(covariance)))
         self._close_loops(index)
+        if len(self.map) > self.config.max_keyframes:
+            self._drop_one()
         return True
+
+    def _drop_one(self) -> None:
+        """Drop the keyframe that is nearest to its neighbours; the first and the newest ones stay."""
+        dropped = self.map.most_redundant(1, max(2, len(self.map) - self.config.closure_gap))
+        self.map.remove(dropped)
+        del self.odometry_poses[dropped]
+        self._prepared = {i - (i > dropped): cloud for i, cloud in self._prepared.items() if i != dropped}
+        self._last_closure -= self._last_closure >= dropped
+        self.num_dropped += 1
 
     def _is_new(self, points: np.ndarray, T_odom_sensor: np.ndarray) -> bool:
         if not self.odometry_poses:

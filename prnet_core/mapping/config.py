@@ -10,6 +10,7 @@ class MappingConfig:
     keyframe_distance: float = 0.2  # of a scan's median range: distance to the nearest keyframe that makes a new one,
     keyframe_angle: float = 0.6  # or this rotation, radians
     keyframe_points: int = 20_000  # points kept of a keyframe
+    max_keyframes: int = 2000  # at the limit the keyframe nearest to its neighbours is dropped: 0.5 GB of points
 
     feature_points: int = 800  # points with local features, of a scan
     shortlisted_keyframes: int = 100  # most similar descriptors, whose signatures are compared

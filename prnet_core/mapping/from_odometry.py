@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from prnet_core.geometry import se3
 from prnet_core.mapping.builder import MapBuilder
 from prnet_core.odometry import OdometryUpdate
 from prnet_core.odometry.offline import USED
@@ -14,7 +13,7 @@ SCAN_SIGMAS = np.array([0.005, 0.005, 0.005, 0.001, 0.001, 0.001])
 
 
 class OdometryMapper:
-    """Feeds a MapBuilder with the updates of a ScanOdometry."""
+    """Feeds a MapBuilder with scans that odometry has registered."""
 
     def __init__(self, builder: MapBuilder) -> None:
         self.builder = builder
@@ -22,19 +21,31 @@ class OdometryMapper:
         self._last_pose = np.eye(4)
 
     def add_update(self, update: OdometryUpdate) -> bool:
-        """Take the answer to one scan; True when its scan becomes a keyframe. Rejected scans are left out."""
+        """Take the answer to one scan; True when its scan becomes a keyframe. Rejected scans are left out.
+
+        Poses are those in the map of the odometry's keyframes, where a relocation is a measured motion.
+        """
         if update.status not in USED:
             return False
-        self._grow(update)
-        kept = self.builder.add_scan(update.points, update.T_odom_sensor, update.stamp, self._covariance)
+        covariance = None if update.registration is None else update.registration.covariance
+        return self.add_scan(update.points, update.T_map_odom @ update.T_odom_sensor, update.stamp, covariance)
+
+    def add_scan(
+        self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray | None
+    ) -> bool:
+        """Take a scan (N, 3), metres, in the sensor's frame; True when it becomes a keyframe.
+
+        T_odom_sensor: (4, 4) by odometry. covariance: (6, 6) of its registration, or None for the first scan.
+        """
+        self._add_uncertainty(T_odom_sensor, np.zeros((6, 6)) if covariance is None else covariance)
+        kept = self.builder.add_scan(points, T_odom_sensor, stamp, self._covariance)
         if kept:
             self._covariance = np.zeros((6, 6))
-        self._last_pose = update.T_odom_sensor
+        self._last_pose = T_odom_sensor
         return kept
 
-    def _grow(self, update: OdometryUpdate) -> None:
+    def _add_uncertainty(self, T_odom_sensor: np.ndarray, registered: np.ndarray) -> None:
         """Add the uncertainty of one scan to that of the motion since the last keyframe."""
-        registered = np.zeros((6, 6)) if update.registration is None else update.registration.covariance
         scan = np.diag(SCAN_SIGMAS**2) + np.minimum(np.abs(registered), 1.0) * np.eye(6)
-        moved = float(np.linalg.norm(se3.invert(self._last_pose)[:3, 3] - se3.invert(update.T_odom_sensor)[:3, 3]))
+        moved = float(np.linalg.norm(self._last_pose[:3, 3] - T_odom_sensor[:3, 3]))
         self._covariance += scan if moved > 0.0 else 0.1 * scan

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.voxels import voxel_centroids
@@ -45,6 +46,26 @@ class PoseConstraint:
     is_closure: bool = False
 
 
+def chained(first: PoseConstraint, second: PoseConstraint) -> PoseConstraint:
+    """The constraint of two that follow each other: first.second is second.first. A closure stays one."""
+    to_first = se3.adjoint(first.T_first_second)
+    return PoseConstraint(
+        first.first,
+        second.second,
+        first.T_first_second @ second.T_first_second,
+        first.covariance + to_first @ second.covariance @ to_first.T,
+        first.is_closure or second.is_closure,
+    )
+
+
+def reversed_constraint(constraint: PoseConstraint) -> PoseConstraint:
+    """The same measurement, from the second keyframe to the first."""
+    inverse = se3.invert(constraint.T_first_second)
+    to_second = se3.adjoint(inverse)
+    covariance = to_second @ constraint.covariance @ to_second.T
+    return PoseConstraint(constraint.second, constraint.first, inverse, covariance, constraint.is_closure)
+
+
 @dataclass
 class KeyframeMap:
     """Keyframes, their poses T_map_sensor (4, 4), and the constraints between them."""
@@ -62,6 +83,11 @@ class KeyframeMap:
         return np.array([pose[:3, 3] for pose in self.poses]).reshape(-1, 3)
 
     @property
+    def num_bytes(self) -> int:
+        """Memory of the points."""
+        return sum(keyframe.points.nbytes for keyframe in self.keyframes)
+
+    @property
     def closures(self) -> list[PoseConstraint]:
         """The constraints that close loops."""
         return [constraint for constraint in self.constraints if constraint.is_closure]
@@ -71,6 +97,34 @@ class KeyframeMap:
         self.keyframes.append(keyframe)
         self.poses.append(np.asarray(T_map_sensor, dtype=np.float64))
         return len(self.keyframes) - 1
+
+    def remove(self, index: int) -> None:
+        """Drop a keyframe other than the first and the last; the ones before and after it are constrained instead.
+
+        Its closures are moved to the keyframe before it; those that it is the second of only if that one has none, so
+        that their number stays bounded.
+        """
+        before = next(c for c in self.constraints if (c.first, c.second) == (index - 1, index) and not c.is_closure)
+        has_closure = any(c.second == index - 1 for c in self.closures)
+        kept = []
+        for constraint in self.constraints:
+            if constraint is before or (constraint.second == index and has_closure):
+                continue
+            if constraint.first == index:
+                constraint = chained(before, constraint)
+            elif constraint.second == index:
+                constraint = chained(constraint, reversed_constraint(before))
+            if constraint.first != constraint.second:
+                kept.append(constraint)
+        self.constraints = [
+            replace(c, first=c.first - (c.first > index), second=c.second - (c.second > index)) for c in kept
+        ]
+        del self.keyframes[index], self.poses[index]
+
+    def most_redundant(self, first: int, end: int) -> int:
+        """The keyframe from `first` to before `end` whose two nearest keyframes are nearest to it."""
+        distance, _ = cKDTree(self.positions).query(self.positions[first:end], k=3)  # itself first
+        return first + int(np.argmin(distance.sum(axis=1)))
 
     def neighbours(self, index: int, count: int) -> list[int]:
         """`count` keyframes with the nearest positions, that of `index` first."""

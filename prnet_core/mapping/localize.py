@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
 
 import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.spatial_consistency import consistent_transforms
 from prnet_core.mapping.config import MappingConfig
+from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
-from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
+from prnet_core.registration import (
+    ACCEPTED,
+    AMBIGUOUS,
+    REJECTED,
+    Registration,
+    RegistrationConfig,
+    RegistrationResult,
+)
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
 
 PREPARED_SUBMAPS = 64
+
+
+def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
+    """The same verification, but no comparison with symmetric alternatives."""
+    return replace(config, max_violation_outstanding=0.0, min_agreement_certain=-1.0, max_violation_certain=inf)
 
 
 @dataclass(frozen=True)
@@ -57,31 +72,47 @@ class LocalizationResult:
 class Localizer:
     """Finds scans in a map: retrieval by descriptors, hypotheses from local features, registration, verification.
 
-    Raises MapError for a map without keyframes.
+    folder: of the saved map, where its features are kept for the next time; None: nowhere. Raises MapError for a map
+    without keyframes.
     """
 
     def __init__(
-        self, keyframe_map: KeyframeMap, registration: Registration, config: MappingConfig | None = None
+        self,
+        keyframe_map: KeyframeMap,
+        registration: Registration,
+        config: MappingConfig | None = None,
+        folder: Path | None = None,
     ) -> None:
         if len(keyframe_map) == 0:
             raise MapError("the map has no keyframes")
         self.map = keyframe_map
         self.registration = registration
+        self._alone = Registration(None, without_alternatives(registration.config))
         self.config = config or MappingConfig()
         sample = keyframe_map.keyframes[:: max(1, len(keyframe_map) // 20)]
         points = [clean_points(frame.points, registration.config) for frame in sample]
         self.voxel_size = float(np.median([registration.voxel_size_for(cloud) for cloud in points]))
         count = self.config.feature_points
         self.feature_voxel = float(np.median([choose_voxel_size(cloud, count) for cloud in points]))
-        self._features = [self._features_of(frame.points) for frame in keyframe_map.keyframes]
+        self._features = self._read_features(folder)
         self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
 
-    def localize(self, points: np.ndarray, deadline: float | None = None) -> LocalizationResult:
-        """Find a scan (N, 3), metres, in the sensor's frame. deadline: seconds that the search may take, or None."""
+    def localize(
+        self,
+        points: np.ndarray,
+        deadline: float | None = None,
+        origins: np.ndarray | None = None,
+        view_index: np.ndarray | None = None,
+    ) -> LocalizationResult:
+        """Find a scan (N, 3), metres, in the sensor's frame. deadline: seconds that the search may take, or None.
+
+        Several scans that were joined in the frame of one of them: origins (K, 3) of the sensor, and the row of the
+        origins (N,) of each point.
+        """
         began = time.perf_counter()
         ends = began + (float("inf") if deadline is None else deadline)
-        points = clean_points(points, self.registration.config)
-        source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        origins = np.zeros(3) if origins is None else origins
+        source = self.registration.prepare(points, self.voxel_size, origins, view_index)
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
         features = self._features_of(points)
@@ -93,21 +124,29 @@ class Localizer:
         if not found:
             return self._rejected(f"no place of {len(self.map)} keyframes was verified", began)
         best, others = found[0], found[1:]
-        status = AMBIGUOUS if others else ACCEPTED
+        status = AMBIGUOUS if others or best[1].status == AMBIGUOUS else ACCEPTED
         reason = best[1].reason
         if others:
             reason = f"{len(others)} other places fit as well: {reason}"
-        keyframe, result = best
-        return LocalizationResult(
-            status=status,
-            reason=reason,
-            T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=self._in_map(keyframe, result.covariance),
-            keyframe=keyframe,
-            alternatives=[self.map.poses[k] @ other.T_target_source for k, other in others],
-            registration=result,
-            seconds=time.perf_counter() - began,
-        )
+        alternatives = [self.map.poses[k] @ other.T_target_source for k, other in others]
+        return self._found(*best, status, reason, alternatives, began)
+
+    def localize_near(self, points: np.ndarray, T_map_sensor: np.ndarray, search: bool = False) -> LocalizationResult:
+        """Verify a pose guess (4, 4) of a scan (N, 3), metres, in the sensor's frame; other places are not compared.
+
+        search: where the guess alone does not converge, try every kind of hypothesis near it.
+        """
+        began = time.perf_counter()
+        source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
+        if len(source) < self.registration.config.min_points:
+            return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
+        keyframe, result = self._register_near(source, T_map_sensor, self._alone)
+        if search and result.status != ACCEPTED:
+            guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
+            result = self.registration.register_prepared(source, self._submap(keyframe), guess)
+        if result.status != ACCEPTED:
+            return self._rejected(f"{result.status}: {result.reason}", began)
+        return self._found(keyframe, result, ACCEPTED, result.reason, [], began)
 
     def rank_keyframes(self, features: PlaceFeatures) -> list[int]:
         """The most similar keyframes, best first: shortlisted by descriptor, ranked by signature."""
@@ -144,9 +183,7 @@ class Localizer:
         for hypothesis in hypotheses[: config.verified_hypotheses]:
             if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
                 break
-            keyframe = self._nearest_keyframe(hypothesis.T_map_sensor)
-            guess = se3.invert(self.map.poses[keyframe]) @ hypothesis.T_map_sensor
-            result = self.registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+            keyframe, result = self._register_near(source, hypothesis.T_map_sensor, self.registration)
             if result.status != ACCEPTED:
                 continue
             pose = self.map.poses[keyframe] @ result.T_target_source
@@ -156,6 +193,13 @@ class Localizer:
         accepted.sort(key=lambda item: -item[1].agreement)
         return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
 
+    def _register_near(
+        self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
+    ) -> tuple[int, RegistrationResult]:
+        keyframe = self._nearest_keyframe(T_map_sensor)
+        guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
+        return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+
     def _search_fully(
         self, source: PreparedCloud, ranked: list[int], ends: float
     ) -> list[tuple[int, RegistrationResult]]:
@@ -164,14 +208,25 @@ class Localizer:
             if left <= 0.0:
                 break
             result = self.registration.register_prepared(source, self._submap(keyframe), deadline=left)
-            if result.status == ACCEPTED:
-                return [(keyframe, result)]
-            if result.status == AMBIGUOUS:
+            if result.status in (ACCEPTED, AMBIGUOUS):
                 return [(keyframe, result)]
         return []
 
     def _features_of(self, points: np.ndarray) -> PlaceFeatures:
         return place_features(clean_points(points, self.registration.config), self.feature_voxel)
+
+    def _read_features(self, folder: Path | None) -> list[PlaceFeatures]:
+        """Those kept in the folder if they are of these keyframes at this voxel size, else computed and kept."""
+        frames = self.map.keyframes
+        sums = [float(frame.points.sum(dtype=np.float64)) for frame in frames]
+        limits = self.registration.config.min_range, self.registration.config.max_range
+        key = np.array([self.feature_voxel, *limits, *sums])
+        features = None if folder is None else read_features(folder, key)
+        if features is None:
+            features = [self._features_of(frame.points) for frame in frames]
+            if folder is not None:
+                write_features(folder, key, features)
+        return features
 
     def _submap(self, keyframe: int) -> PreparedCloud:
         """The neighbourhood of a keyframe in its frame, prepared; the last ones are kept."""
@@ -197,6 +252,26 @@ class Localizer:
     def _in_map(self, keyframe: int, covariance: np.ndarray) -> np.ndarray:
         to_map = se3.adjoint(self.map.poses[keyframe])
         return to_map @ covariance @ to_map.T
+
+    def _found(
+        self,
+        keyframe: int,
+        result: RegistrationResult,
+        status: str,
+        reason: str,
+        alternatives: list[np.ndarray],
+        began: float,
+    ) -> LocalizationResult:
+        return LocalizationResult(
+            status=status,
+            reason=reason,
+            T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
+            covariance=self._in_map(keyframe, result.covariance),
+            keyframe=keyframe,
+            alternatives=alternatives,
+            registration=result,
+            seconds=time.perf_counter() - began,
+        )
 
     def _rejected(self, reason: str, began: float) -> LocalizationResult:
         from prnet_core.registration.result import UNKNOWN_VARIANCE

@@ -13,9 +13,7 @@ class OdometryConfig:
     """
 
     map_keyframes: int = 15  # keyframes in the local map
-    keyframe_distance: float = (
-        0.15  # a new keyframe after this translation, in parts of the scan's median range,
-    )
+    keyframe_distance: float = 0.15  # a new keyframe after this translation, in parts of the scan's median range,
     keyframe_angle: float = 0.2  # or after this rotation, radians,
     keyframe_overlap: float = 0.8  # or when less of the scan than this overlaps the local map
     keyframe_points: int = 20_000  # points kept of a keyframe
@@ -24,6 +22,7 @@ class OdometryConfig:
     deskew: bool = True  # undo the motion within a scan when its points have times
     max_prediction: float = 3.0  # seconds for which the last velocity predicts; after that: standing still
     max_scan_time: float | None = None  # seconds for one scan; None: what the stamps allow
+    new_map_after: int | None = None  # lost scans in a row after which a new local map starts; None: never
     doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
     reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it
     target: str = "map"  # deprecated: there is one target, the local map
@@ -37,5 +36,7 @@ class OdometryConfig:
                 DeprecationWarning,
                 stacklevel=3,
             )
+        if self.new_map_after is not None and self.new_map_after < 1:
+            raise ValueError(f"new_map_after must be at least 1, not {self.new_map_after}")
         if self.max_scan_time is not None and not self.max_scan_time > 0.0:
             raise ValueError(f"max_scan_time must be positive seconds, not {self.max_scan_time}")

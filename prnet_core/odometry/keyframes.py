@@ -69,9 +69,7 @@ class Keyframes:
 
     def nearest_first(self, position: np.ndarray) -> list[Keyframe]:
         """All keyframes, those nearest to a position (3,) of the map first."""
-        return sorted(
-            self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position))
-        )
+        return sorted(self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position)))
 
     def most_similar_first(self, points: np.ndarray) -> list[Keyframe]:
         """All keyframes, those that look most like a scan (N, 3) in its sensor's frame first."""
@@ -80,9 +78,7 @@ class Keyframes:
 
     def _drop_one(self) -> None:
         """The older one of the two nearest keyframes that are not protected as the newest are."""
-        positions = np.array(
-            [frame.T_map_sensor[:3, 3] for frame in self._frames[: -self._num_protected or None]]
-        )
+        positions = np.array([frame.T_map_sensor[:3, 3] for frame in self._frames[: -self._num_protected or None]])
         if len(positions) < 2:
             del self._frames[0]
             return

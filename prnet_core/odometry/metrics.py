@@ -56,9 +56,7 @@ def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) 
     )
 
 
-def segment_drift(
-    estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float, ...]
-) -> tuple[float, float] | None:
+def segment_drift(estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float, ...]) -> tuple[float, float] | None:
     """KITTI's drift: mean error of the motion over segments of the path, as shares of their length.
 
     estimate, truth: (N, 4, 4) poses of the same instants; lengths: metres of path. Returns the translation (m/m) and
@@ -81,9 +79,7 @@ def segment_drift(
     return float(translation), float(rotation)
 
 
-def match_stamps(
-    estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01
-) -> tuple[np.ndarray, np.ndarray]:
+def match_stamps(estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
     """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a truth."""
     if len(truth) == 0:
         return estimate.poses[:0], truth.poses
@@ -101,6 +97,4 @@ def match_stamps(
 def check_pair(estimate: np.ndarray, truth: np.ndarray) -> None:
     """Raise ValueError unless both are (N, 4, 4) with the same N > 0."""
     if estimate.shape != truth.shape or estimate.ndim != 3 or estimate.shape[1:] != (4, 4) or len(truth) == 0:
-        raise ValueError(
-            f"trajectories must be (N, 4, 4) of one length, not {estimate.shape} and {truth.shape}"
-        )
+        raise ValueError(f"trajectories must be (N, 4, 4) of one length, not {estimate.shape} and {truth.shape}")

@@ -27,6 +27,9 @@ SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
+MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
+REACHABLE_TRANSLATION = 0.25  # of the median range, and
+REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
@@ -41,6 +44,7 @@ class ScanOdometry:
         self.registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
         self.config = config or OdometryConfig()
+        self._map_id = -1
         self.reset()
 
     def reset(self) -> None:
@@ -49,20 +53,24 @@ class ScanOdometry:
         self._restart()
 
     def _restart(self) -> None:
-        config = self.config
-        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
-        self._map = LocalMap(self.registration.config, config.map_keyframes)
-        self._scale = SceneScale(self.registration)
-        self._prediction = Prediction(config.max_prediction)
+        self._start_map()
+        self._prediction = Prediction(self.config.max_prediction)
         self._pose_time = 0.0
         self._elapsed: float | None = None
-        self._has_followed = False
-        self._lost_scans = 0
-        self._tracking = Tracking(config.doubtful_overlap)
         self._pose = np.eye(4)  # T_map_sensor of the last scan that was used, at the middle of its sweep
         self._T_map_odom = np.eye(4)
         self._twist = np.zeros(6)
         self._covariance = np.eye(6) * FIRST_VARIANCE
+
+    def _start_map(self) -> None:
+        config = self.config
+        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
+        self._map = LocalMap(self.registration.config, config.map_keyframes)
+        self._scale = SceneScale(self.registration)
+        self._tracking = Tracking(config.doubtful_overlap)
+        self._map_id += 1
+        self._has_followed = False
+        self._lost_scans = 0
 
     def register_scan(
         self,
@@ -88,16 +96,44 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep = sweep
+        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
+        if self._is_lost_for_good(sweep):
+            return self._start_new_map(sweep, update)
         if self._is_first_scan_unusable(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
             self._restart()
             return self._start(sweep, "first", reason)
         return update
+
+    def prepare_next(self) -> None:
+        """Prepare the local map for the next scan, which otherwise waits for it. Optional: no result depends on it."""
+        if len(self.keyframes):
+            target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
+            if len(target):
+                _ = target.sample
+
+    def _is_lost_for_good(self, sweep: Sweep) -> bool:
+        limit = self.config.new_map_after
+        is_usable = len(sweep) >= self.registration.config.min_points
+        is_lost = limit is not None and self._lost_scans >= limit
+        return is_lost and is_usable and self.registration.voxel_size_for(sweep.points) > 0.0
+
+    def _start_new_map(self, sweep: Sweep, rejected: OdometryUpdate) -> OdometryUpdate:
+        """A new local map of this scan alone, at the predicted pose: odom continues from there, the old map is gone."""
+        lost = self._lost_scans
+        self._start_map()
+        self._has_followed = True
+        self._scale.update(sweep)
+        self._pose = self._T_map_odom @ rejected.T_odom_sensor
+        self._pose_time = self._stamp + sweep.middle
+        self._twist, self._elapsed = np.zeros(6), None
+        self._prediction.measured(None, sweep.scale)
+        self._add_keyframe(sweep.points)
+        return self._answer("rejected", f"{lost} scans were lost, a new local map starts: {rejected.reason}")
 
     def _is_first_scan_unusable(self, sweep: Sweep) -> bool:
         """Nothing was ever registered to it, as when the sensor was covered; this scan may do better."""
@@ -127,6 +163,10 @@ class ScanOdometry:
             if is_tracking:
                 result = self._tracking.accept_near(result, pose, sweep.scale)
             if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
+                if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
+                    return self._relocate(
+                        sweep, time, predicted[0][1], self._map.newest, result.T_target_source, result
+                    )
                 return self._follow(sweep, time, twist, result)
             if clock.perf_counter() > deadline:
                 break
@@ -149,9 +189,7 @@ class ScanOdometry:
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
 
-    def _follow(
-        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult
-    ) -> OdometryUpdate:
+    def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
         pose, twist_of_sweep = self._refine(sweep, twist, result.T_target_source)
         before = self._pose
@@ -186,9 +224,7 @@ class ScanOdometry:
         T_frame_map = se3.invert(frame.T_map_sensor)
         to_frame = se3.adjoint(T_frame_map)
         covariance = to_frame @ result.covariance @ to_frame.T
-        self._covariance = compose_covariance(
-            frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance
-        )
+        self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
         self._tracking.add(result)
         if self._is_keyframe(sweep, result):
@@ -231,20 +267,17 @@ class ScanOdometry:
         elif frame is None:
             guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
             result = self._register_to_map(source, guess, "all", deadline)
-            if result.usable and is_lost_short:
+            is_reachable = not self._lost_scans or self._is_reachable(result.T_target_source, predicted, time, sweep)
+            if result.usable and is_lost_short and is_reachable:
                 return self._follow(sweep, time, twist, result)
             if result.usable:
-                return self._relocate(
-                    sweep, time, predicted, self._map.newest, result.T_target_source, result
-                )
+                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
         else:
             target = frame.prepared(self.registration.config, source.voxel_size)
             left = deadline - clock.perf_counter()
             result = self.registration.register_prepared(source, target, deadline=left)
             if result.usable:
-                self._map.restart(
-                    self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
-                )
+                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
                 pose = frame.T_map_sensor @ result.T_target_source
                 return self._relocate(sweep, time, predicted, frame, pose, result)
         self._lost_scans += 1
@@ -252,6 +285,15 @@ class ScanOdometry:
         if clock.perf_counter() > deadline:
             reason = f"not registered within its time: {reason}"
         return self._answer("rejected", reason, registration=failure, pose=predicted)
+
+    def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
+        """Whether the sensor can have moved to a pose (4, 4) since it was lost; otherwise it was carried."""
+        error = se3.invert(predicted) @ pose
+        travelled = np.abs(time - self._pose_time) * self._twist
+        return bool(
+            np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * sweep.scale + np.linalg.norm(travelled[:3])
+            and se3.rotation_angle(error[:3, :3]) < REACHABLE_ROTATION + np.linalg.norm(travelled[3:])
+        )
 
     def _frame_to_try(self, points: np.ndarray) -> Keyframe | None:
         """None for the local map, at every third scan; else the next keyframe, those that look like the scan first."""
@@ -303,6 +345,7 @@ class ScanOdometry:
             registration=registration,
             T_map_odom=self._T_map_odom.copy(),
             is_relocated=is_relocated,
+            map_id=self._map_id,
             sweep=self._sweep,
             notes=notes,
         )

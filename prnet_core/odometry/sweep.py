@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,19 @@ class Sweep:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
         return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
+
+    def limited(self, max_points: int) -> Sweep:
+        """About `max_points` of the points, drawn with a probability that rises with the squared range: as many of each
+        part of a surface, near or far."""
+        if len(self) <= max_points:
+            return self
+        squared = np.einsum("ij,ij->i", self.points, self.points)
+        kept = squared * (max_points / squared.sum())
+        for _ in range(3):  # far points are all kept, which leaves more for the near ones
+            kept = np.minimum(kept * (max_points / np.minimum(kept, 1.0).sum()), 1.0)
+        chosen = np.flatnonzero(np.random.default_rng(0).random(len(self)) < kept)
+        times = None if self.times is None else self.times[chosen]
+        return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
 
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""
@@ -72,7 +85,7 @@ def make_sweep(
         else:
             usable = with_time
     rows = np.flatnonzero(usable)
-    points = points[rows, :3].astype(np.float64, copy=False)
+    points = points.take(rows, axis=0)[:, :3].astype(np.float64, copy=False)
     if times is None:
         return Sweep(points, rows, None, 0.0, note)
     times = times[rows]

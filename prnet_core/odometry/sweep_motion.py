@@ -6,6 +6,7 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.deskew import deskew
+from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud
 
 MAX_POINTS = 2000
@@ -67,17 +68,20 @@ def _normal_equations(
     """Hessian (12, 12) and gradient (12,) for (pose, twist), in voxel units; None with too few matches."""
     correlated = target.config.correlated_points
     seen = deskew(points, times, twist)
-    index, squared = target.level.tree.batch_nearest_neighbor_search(se3.apply(pose, seen), 1)
-    index, matched = np.asarray(index, dtype=np.int64), np.asarray(squared) < MAX_DISTANCE**2
+    index, distance = nearest(target.level.tree, se3.apply(pose, seen), target.config.num_threads)
+    matched = distance < MAX_DISTANCE
     if matched.sum() < MIN_MATCHES:
         return None
-    index, seen, times = index[matched], seen[matched], times[matched][:, None]
-    normals = target.normals[index]
-    residuals = np.sum((se3.apply(pose, seen) - target.points[index]) * normals, axis=1)
+    index, seen, times = index[matched], seen[matched].T, times[matched]
+    # in the sensor's frame and by columns (3, M): numpy is slow where the last axis is short
+    normals = pose[:3, :3].T @ target.normals[index].T
+    hit = pose[:3, :3].T @ (target.points[index] - pose[:3, 3]).T
+    residuals = np.sum((seen - hit) * normals, axis=0)
     scale = max(1.4826 * float(np.median(np.abs(residuals))), MIN_SCALE)
     weights = 1.0 / (1.0 + (residuals / (2.0 * scale)) ** 2) ** 2 / (scale**2 * correlated)
-    own_normals = normals @ pose[:3, :3]
-    jacobian = np.hstack([own_normals, np.cross(seen, own_normals)])
-    jacobian = np.hstack([jacobian, times * jacobian])
-    weighted = jacobian * weights[:, None]
-    return weighted.T @ jacobian, weighted.T @ residuals
+    jacobian = np.empty((12, len(times)))
+    jacobian[:3] = normals
+    jacobian[3:6] = seen[[1, 2, 0]] * normals[[2, 0, 1]] - seen[[2, 0, 1]] * normals[[1, 2, 0]]
+    jacobian[6:] = times * jacobian[:6]
+    weighted = jacobian * weights
+    return weighted @ jacobian.T, weighted @ residuals

@@ -57,9 +57,7 @@ class Tracking:
         """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
         return result.overlap_source < self._doubtful_overlap * self._overlap
 
-    def accept_near(
-        self, result: RegistrationResult, predicted: np.ndarray, scale: float
-    ) -> RegistrationResult:
+    def accept_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
 
         scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise.
@@ -68,8 +66,7 @@ class Tracking:
             return result
         error = se3.invert(predicted) @ result.T_target_source
         is_near = (
-            np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale
-            and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
+            np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
         )
         fits = result.agreement > MIN_AGREEMENT * self._agreement and not self.is_doubtful(result)
         if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):

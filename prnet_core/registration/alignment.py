@@ -11,6 +11,7 @@ from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.free_space import FreeSpace, measure_free_space
 from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.sample import Sample
 
 MIN_NORMAL_COSINE = np.cos(np.pi / 4)
 SURFACE_NOISE = 0.05  # voxels: what is left of a surface's thickness without noise
@@ -101,14 +102,15 @@ def measure_alignment(
 ) -> AlignmentQuality:
     """Measure a transform (4, 4) in voxel units."""
     inverse = se3.invert(transform)
+    sample, target_sample = (cloud.sample.limited(config.verified_points) for cloud in (source, target))
     moved = se3.apply(transform, source.points)
     index, distance = nearest(target.level.tree, moved, config.num_threads)
     back_index, back_distance = nearest(
-        source.level.tree, se3.apply(inverse, target.sample.points), config.num_threads
+        source.level.tree, se3.apply(inverse, target_sample.points), config.num_threads
     )
-    chosen = source.sample.index
-    agrees = _on_surface(source, target, transform, index[chosen], distance[chosen])
-    agrees_back = _on_surface(target, source, inverse, back_index, back_distance)
+    chosen = sample.index
+    agrees = _on_surface(sample, target, transform, index[chosen], distance[chosen])
+    agrees_back = _on_surface(target_sample, source, inverse, back_index, back_distance)
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
     cosines = np.sum(own_normals * normals, axis=1)
@@ -118,8 +120,8 @@ def measure_alignment(
     centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
     axis = least_constrained_axis(information)
     free_space = (
-        measure_free_space(source, target, transform, distance[chosen], agrees, axis),
-        measure_free_space(target, source, inverse, back_distance, agrees_back, inverse[:3, :3] @ axis),
+        measure_free_space(sample, target, transform, distance[chosen], agrees, axis),
+        measure_free_space(target_sample, source, inverse, back_distance, agrees_back, inverse[:3, :3] @ axis),
     )
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
@@ -136,14 +138,14 @@ def measure_alignment(
 
 
 def _on_surface(
-    cloud: PreparedCloud,
+    sample: Sample,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,
     index: np.ndarray,
     distance: np.ndarray,
 ) -> np.ndarray:
-    """Which points of a cloud's sample lie on the surface of their nearest point (index, distance) in the other one."""
-    sample, normals = cloud.sample, other.normals[index]
+    """Which points of a sample lie on the surface of their nearest point (index, distance) in the other cloud."""
+    normals = other.normals[index]
     moved = se3.apply(T_other_cloud, sample.points)
     plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))

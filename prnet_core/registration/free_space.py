@@ -12,6 +12,7 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.sample import Sample
 from prnet_core.registration.views import View
 
 NUM_RAYS = 6  # nearest rays that a point is compared with
@@ -62,14 +63,14 @@ class FreeSpace:
 
 
 def measure_free_space(
-    cloud: PreparedCloud,
+    sample: Sample,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,
     surface_distance: np.ndarray,
     agrees: np.ndarray,
     axis: np.ndarray,
 ) -> FreeSpace | None:
-    """Test the sample of a cloud against another cloud's rays under a transform (4, 4) in voxel units.
+    """Test a cloud's sample against another cloud's rays under a transform (4, 4) in voxel units.
 
     surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
     lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. None when the other
@@ -77,12 +78,11 @@ def measure_free_space(
     """
     if not other.views:
         return None
-    sample = cloud.sample
     points = se3.apply(T_other_cloud, sample.points)
     normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = np.zeros(len(points), bool), np.zeros(len(points), bool)
     for view in nearest_views(other.views, points.mean(axis=0)):
-        seen, passed = _against(view, points, normals, sample.thickness)
+        seen, passed = _against(view, points, normals, sample.thickness, other.config.num_threads)
         visible |= seen
         through |= passed
     visible &= sample.is_solid
@@ -98,14 +98,14 @@ def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:
 
 
 def _against(
-    view: View, points: np.ndarray, normals: np.ndarray, thickness: np.ndarray
+    view: View, points: np.ndarray, normals: np.ndarray, thickness: np.ndarray, num_threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which points (N, 3) are visible from a view, and which of them its rays pass through."""
     lines = points - view.origin
     ranges = np.linalg.norm(lines, axis=1)
     directions = lines / np.maximum(ranges, 1e-9)[:, None]
     facing = np.abs(np.sum(directions * normals, axis=1)) > MIN_INCIDENCE
-    index, squared = view.tree.batch_knn_search(directions, NUM_RAYS)
+    index, squared = view.tree.batch_knn_search(directions, NUM_RAYS, num_threads)
     chord = np.clip(RAY_SPACINGS * view.spacing, MIN_CHORD, MAX_CHORD)
     near = view.ranges[index.astype(np.int64)]
     seen = facing & (squared[:, SEEN_RAY] < chord**2)

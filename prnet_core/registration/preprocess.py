@@ -86,6 +86,7 @@ class PreparedCloud:
             self.views,
             self.config.verified_points,
             self.config.num_neighbors,
+            self.config.num_threads,
         )
 
     @cached_property

@@ -6,8 +6,8 @@ import small_gicp
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.preprocess import Level
 
-ROTATION_EPSILON = 1e-4  # rad
-TRANSLATION_EPSILON = 1e-3  # voxels
+ROTATION_EPSILON = 1e-4  # rad, and
+TRANSLATION_EPSILON = 1e-3  # voxels for correspondences of one voxel; in proportion for larger ones
 RELATIVE_EPSILON = 1e-6  # of the fitness and of the residual: Open3D has no other criterion
 
 
@@ -46,8 +46,8 @@ def _small_gicp(
         max_correspondence_distance=max_distance,
         num_threads=config.num_threads,
         max_iterations=max_iterations,
-        rotation_epsilon=ROTATION_EPSILON,
-        translation_epsilon=TRANSLATION_EPSILON,
+        rotation_epsilon=ROTATION_EPSILON * max(1.0, max_distance),
+        translation_epsilon=TRANSLATION_EPSILON * max(1.0, max_distance),
     )
     return np.array(result.T_target_source), result.num_inliers > 0
 

@@ -1,5 +1,7 @@
 """The points of a cloud that a transform is verified with."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +27,19 @@ class Sample:
     thickness: np.ndarray
     is_solid: np.ndarray
 
+    def limited(self, size: int) -> Sample:
+        """At most `size` of the points, evenly over their order."""
+        if len(self.index) <= size:
+            return self
+        chosen = even_index(len(self.index), size)
+        fields = (self.index, self.points, self.normals, self.thickness, self.is_solid)
+        return Sample(*(values[chosen] for values in fields))
+
+
+def even_index(count: int, size: int) -> np.ndarray:
+    """At most `size` rows of `count`, evenly."""
+    return np.unique(np.linspace(0, count - 1, min(size, count)).round().astype(np.int64))
+
 
 def make_sample(
     points: np.ndarray,
@@ -33,12 +48,13 @@ def make_sample(
     views: tuple[View, ...],
     size: int,
     num_neighbors: int,
+    num_threads: int,
 ) -> Sample:
     """At most `size` of the points (N, 3), evenly over their order in the voxel grid."""
     count = len(points)
-    index = np.unique(np.linspace(0, count - 1, min(size, count)).round().astype(np.int64))
+    index = even_index(count, size)
     points_of, normals_of = points[index], normals[index]
-    neighbors, _ = tree.batch_knn_search(points_of, min(num_neighbors, count))
+    neighbors, _ = tree.batch_knn_search(points_of, min(num_neighbors, count), num_threads)
     heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals_of)
     thickness = heights.std(axis=1)
     return Sample(

@@ -14,7 +14,6 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.node import Node
-from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from prnet_core.fine_tuning import (
@@ -29,6 +28,7 @@ from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
 from prnet_ros.node.odometry_session import OdometrySession
 from prnet_ros.node.parameters import FineTuneParameters
+from prnet_ros.node.threaded_service import in_a_thread
 
 PROGRESS_PERIOD = 0.5  # s
 CANCEL_TIMEOUT = 5.0  # s
@@ -65,7 +65,7 @@ class FineTuneService:
             ("cancel_fine_tune", self._cancel),
             ("save_weights", self._save),
         ):
-            callback = self._in_a_thread(name, function)
+            callback = self._counted(name, function)
             node.create_service(Trigger, f"~/{name}", callback, callback_group=ReentrantCallbackGroup())
         self._publisher = node.create_publisher(DiagnosticStatus, "~/fine_tune_progress", 10)
         node.create_timer(
@@ -120,29 +120,18 @@ class FineTuneService:
             values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )  # fmt: skip
 
-    def _in_a_thread(self, name: str, function: Callable[[], tuple[bool, str]]) -> Callable:
-        """A service callback that runs `function`, (success, message), in a thread and waits without blocking."""
+    def _counted(self, name: str, function: Callable[[], tuple[bool, str]]) -> Callable:
+        """`in_a_thread`, with the calls that wait for an answer counted."""
+        callback = in_a_thread(self._node, name, function)
 
-        async def callback(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            done = Future()
-
-            def run() -> None:
-                try:
-                    result = function()
-                except Exception as error:  # noqa: BLE001  the caller waits for an answer
-                    result = False, f"failed: {type(error).__name__}: {error}"
-                done.set_result(result)
-                if self._node.executor is not None:
-                    self._node.executor.wake()
-
+        async def counted(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
             self._num_calls += 1
-            threading.Thread(target=run, name=f"prnet_{name}", daemon=True).start()
-            response.success, response.message = await done
-            self._num_calls -= 1
-            self._node.get_logger().info(f"{name}: {response.message}")
-            return response
+            try:
+                return await callback(request, response)
+            finally:
+                self._num_calls -= 1
 
-        return callback
+        return counted
 
     def _num_scans(self) -> int:
         return 0 if self._session is None else self._session.pipeline.num_recent_scans

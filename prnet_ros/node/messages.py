@@ -115,3 +115,19 @@ def usable_covariance(covariance: np.ndarray) -> np.ndarray:
     covariance = np.clip(covariance * np.outer(scale, scale), -largest, largest)
     np.fill_diagonal(covariance, wanted)
     return covariance
+
+
+def localization_message(
+    T_map_base: np.ndarray, covariance: np.ndarray, stamp: Time, map_frame: str
+) -> PoseWithCovarianceStamped:
+    """The pose (4, 4) of the base in the map. covariance: (6, 6) of a small transform applied in the map's frame.
+
+    At the position p such a transform (v, omega) moves the pose by v + omega x p.
+    """
+    at_pose = np.eye(6)
+    at_pose[:3, 3:] = -se3.skew(T_map_base[:3, 3])
+    covariance = usable_covariance(at_pose @ covariance @ at_pose.T)
+    return PoseWithCovarianceStamped(
+        header=Header(stamp=stamp, frame_id=map_frame),
+        pose=PoseWithCovariance(pose=pose_message(T_map_base), covariance=covariance.ravel()),
+    )

@@ -21,6 +21,7 @@ from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, count_p
 from prnet_ros.node.counters import Counters, GapDetector
 from prnet_ros.node.diagnostics import NodeState, status_of
 from prnet_ros.node.fine_tune_service import FineTuneService
+from prnet_ros.node.map_services import MapServices
 from prnet_ros.node.messages import initial_pose_of
 from prnet_ros.node.odometry_session import OdometrySession
 from prnet_ros.node.parameters import (
@@ -58,6 +59,7 @@ class PRNetNode(LifecycleNode):
         self._is_active = self._is_paused = False
         self._topic = self.resolve_topic_name("points")
         self._fine_tuning = FineTuneService(self, self._settings.fine_tune)
+        self._map = MapServices(self, self._settings)
         on_change(self, self._apply)
 
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -88,6 +90,7 @@ class PRNetNode(LifecycleNode):
         """Create the publishers and start the registration process; does not wait until it is ready."""
         self._session = OdometrySession(self, self._settings, self._counters, self._process_is_ready.trigger)
         self._fine_tuning.use(self._session)
+        self._map.use(self._session.map)
         self._session.start()
         return TransitionCallbackReturn.SUCCESS
 
@@ -108,6 +111,7 @@ class PRNetNode(LifecycleNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End the registration process and take the publishers away."""
         self._fine_tuning.use(None)
+        self._map.use(None)
         self._session.close(timeout=1.0)
         self._session = None
         return TransitionCallbackReturn.SUCCESS
@@ -199,13 +203,15 @@ class PRNetNode(LifecycleNode):
     def _apply(self, parameters: NodeParameters) -> None:
         self._settings = parameters
         self._fine_tuning.apply(parameters.fine_tune)
+        self._map.apply(parameters)
         if self._session is not None:
             self._session.apply(parameters)
 
     def _report(self) -> None:
         counts = self._counters.copy()
         state = self._state()
-        report = DiagnosticArray(status=[status_of(counts, self._reported, state), self._fine_tuning.status()])
+        statuses = [status_of(counts, self._reported, state), self._fine_tuning.status(), self._map.status()]
+        report = DiagnosticArray(status=[status for status in statuses if status is not None])
         report.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(report)
         self._reported = counts
@@ -243,6 +249,7 @@ class PRNetNode(LifecycleNode):
         logger.info(
             f"{parameters.reliability} on {self._topic}; "
             f"{parameters.odom_frame} -> {parameters.base_frame or 'the frame of the clouds'}; "
+            f"{'map ' + parameters.map if parameters.map else 'no map'}; "
             f"weights {parameters.weights or 'packaged'}, {parameters.num_threads} threads"
         )
         unknown = unknown_parameters(self)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from prnet_ros.node.counters import Counters
 from prnet_ros.node.extrinsics import Extrinsics
 from prnet_ros.node.guess import GuessFrame
+from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.outputs import Outputs
 from prnet_ros.node.parameters import NodeParameters
 from prnet_ros.node.pipeline import ScanPipeline
@@ -47,8 +48,10 @@ class OdometrySession:
         self.outputs = Outputs(
             node, parameters.odom_frame, parameters.base_frame, parameters.publish_tf, parameters.invert_tf
         )
+        has_map = parameters.map or parameters.mapping_build
+        self.map = MapSession(node, parameters) if has_map else None
         self.pipeline = ScanPipeline(
-            counters, self.slot, self.extrinsics, self.guess, self.outputs, node.get_logger()
+            counters, self.slot, self.extrinsics, self.guess, self.outputs, self.map, node.get_logger()
         )
         setup = RegistrationSetup(
             parameters.weights, parameters.device, parameters.num_threads,
@@ -61,12 +64,16 @@ class OdometrySession:
         self.apply(parameters)
 
     def start(self) -> None:
-        """Start the process; returns at once."""
+        """Start the processes; returns at once."""
         self.worker.start()
+        if self.map is not None:
+            self.map.worker.start()
 
     def close(self, timeout: float) -> bool:
-        """End the process and free everything; False when the worker takes over `timeout` seconds."""
+        """End the processes and free everything; False when the worker takes over `timeout` seconds."""
         is_over = self.worker.stop(timeout)
+        if self.map is not None:
+            is_over = self.map.close(timeout) and is_over
         if is_over:
             self.extrinsics.close()
             self.guess.close()
@@ -79,6 +86,8 @@ class OdometrySession:
         """Use those of these parameters that may change at run time."""
         self.outputs.publish_tf, self.outputs.invert_tf = parameters.publish_tf, parameters.invert_tf
         self.pipeline.publish_weak, self.pipeline.publish_lost = parameters.publish_weak, parameters.publish_lost
+        if self.map is not None:
+            self.map.publish_tf = parameters.publish_map_tf
         num_scans = parameters.fine_tune.num_scans
         self.worker.between_scans(lambda registration: registration.call("resize_recent_scans", num_scans))
 

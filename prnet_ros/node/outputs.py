@@ -53,6 +53,10 @@ class Outputs:
         """The frame whose motion is published: the base's, or the scan's own where none was named."""
         return self._base_frame or scan.frame_id
 
+    def T_odom_first(self, T_base_sensor: np.ndarray) -> np.ndarray:
+        """(4, 4), from the frame of the sensor at the first scan, in which updates are expressed, to odom_frame."""
+        return self._started_at.T_odom_start @ T_base_sensor
+
     def publish(
         self, scan: Scan, update: OdometryUpdate, points: np.ndarray | None, T_base_sensor: np.ndarray
     ) -> None:

@@ -12,6 +12,7 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from prnet_core.mapping.config import MappingConfig
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.config import Refinement, check_refinement
@@ -19,6 +20,8 @@ from prnet_ros.node.compat import call_after_parameters_set
 
 _REGISTRATION = RegistrationConfig()
 _ODOMETRY = OdometryConfig()
+_MAPPING = MappingConfig()
+NEW_MAP_AFTER = 5  # lost scans after which the odometry starts a new local map, where a saved map relates it to the old
 
 
 class ParameterError(ValueError):
@@ -42,6 +45,11 @@ SPECS: dict[str, Spec] = {
     "base_frame": Spec("", "Frame whose motion is published; empty: the frame of the clouds."),
     "publish_tf": Spec(True, "Publish odom_frame -> base_frame on /tf.", settable=True),
     "invert_tf": Spec(False, "Publish base_frame -> odom_frame instead, where base_frame has a parent.", settable=True),
+    "map": Spec("", "Folder of a saved map that the node localises in; empty: none."),
+    "map_frame": Spec("map", "Frame of the map."),
+    "publish_map_tf": Spec(
+        True, "Publish map_frame -> odom_frame on /tf where a map is loaded or built; never without one.", settable=True
+    ),
     "publish_weak": Spec(
         False, "Publish weak results too, with their wide covariance; only accepted ones otherwise.", settable=True
     ),
@@ -76,6 +84,14 @@ SPECS: dict[str, Spec] = {
     "odometry.deskew": Spec(_ODOMETRY.deskew, "Undo the motion within a scan whose points have times."),
     "odometry.guess_frame": Spec(
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
+    ),
+    "mapping.build": Spec(False, "Build a map beside the odometry, for ~/save_map; not together with map."),
+    "mapping.save_to": Spec(
+        "", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True
+    ),
+    "mapping.max_keyframes": Spec(
+        _MAPPING.max_keyframes, "Most keyframes of the map; at the limit the most redundant one is dropped.",
+        range=(10, 100_000),
     ),
     "fine_tune.num_scans": Spec(
         20, "So many recent scans that differ are kept for ~/fine_tune.", range=(2, 1000), settable=True
@@ -137,6 +153,12 @@ class NodeParameters:
     registration: RegistrationConfig
     odometry: OdometryConfig
     fine_tune: FineTuneParameters
+    map: str
+    map_frame: str
+    publish_map_tf: bool
+    mapping_build: bool
+    mapping_save_to: str
+    mapping: MappingConfig
 
 
 def declare_parameters(node: Node) -> None:
@@ -173,6 +195,12 @@ def read_parameters(node: Node) -> NodeParameters:
     registration["max_range"] = registration["max_range"] or float("inf")
     if values["base_frame"] == values["odom_frame"]:
         raise ParameterError(f"parameters 'base_frame' and 'odom_frame' must differ, both are '{values['odom_frame']}'")
+    mapping = _group(values, "mapping.")
+    build, save_to = mapping.pop("build"), mapping.pop("save_to")
+    if (values["map"] or build) and values["map_frame"] in (values["base_frame"], values["odom_frame"]):
+        raise ParameterError(f"parameter 'map_frame' is the base_frame or the odom_frame: '{values['map_frame']}'")
+    if values["map"] and build:
+        raise ParameterError("parameters 'map' and 'mapping.build' exclude each other: a loaded map is not changed")
     try:
         registration_config = RegistrationConfig(num_threads=values["num_threads"], **registration)
     except ValueError as error:
@@ -180,12 +208,16 @@ def read_parameters(node: Node) -> NodeParameters:
     odometry = _group(values, "odometry.")
     guess_frame = odometry.pop("guess_frame")
     odometry["max_scan_time"] = odometry["max_scan_time"] or None
+    odometry["new_map_after"] = NEW_MAP_AFTER if values["map"] else None
     return NodeParameters(
         guess_frame=guess_frame,
         **{name: value for name, value in values.items() if "." not in name},
         registration=registration_config,
         odometry=OdometryConfig(**odometry),
         fine_tune=FineTuneParameters(**_group(values, "fine_tune.")),
+        mapping_build=build,
+        mapping_save_to=save_to,
+        mapping=MappingConfig(**mapping),
     )
 
 
@@ -221,9 +253,9 @@ def _check(name: str, value: Any) -> None:
             check_refinement(value)
         except ValueError as error:
             raise ParameterError(f"parameter '{name}': {error}") from error
-    if name == "odom_frame" and not value:
-        raise ParameterError("parameter 'odom_frame' must not be empty")
-    if name in ("odom_frame", "base_frame", "odometry.guess_frame") and value.startswith("/"):
+    if name in ("odom_frame", "map_frame") and not value:
+        raise ParameterError(f"parameter '{name}' must not be empty")
+    if name in ("odom_frame", "base_frame", "map_frame", "odometry.guess_frame") and value.startswith("/"):
         raise ParameterError(f"parameter '{name}' must not begin with a slash: '{value}'")
 
 

@@ -14,6 +14,7 @@ from prnet_ros.node.counters import Counters
 from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR
 from prnet_ros.node.extrinsics import Extrinsics
 from prnet_ros.node.guess import GuessFrame
+from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.outputs import Outputs
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationProcess, RemoteError
 from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
@@ -40,10 +41,12 @@ class ScanPipeline:
         extrinsics: Extrinsics,
         guess: GuessFrame,
         outputs: Outputs,
+        map_session: MapSession | None,
         logger: RcutilsLogger,
     ) -> None:
         self._counters, self._slot, self._logger = counters, slot, logger
         self._extrinsics, self._guess, self._outputs = extrinsics, guess, outputs
+        self._map = map_session
         self.publish_weak = self.publish_lost = False
         self.sensor_frame = ""  # of the present trajectory
         self.num_recent_scans = 0
@@ -71,6 +74,8 @@ class ScanPipeline:
         """The registration process and its odometry are lost."""
         self._logger.error(f"{reason}: it is started again, and the next scan starts a new trajectory")
         self._counters.count("process_restarts", reason)
+        if self._map is not None:
+            self._map.on_odometry_died()
         self._forget()
 
     def process(self, registration: RegistrationProcess, scan: Scan) -> None:
@@ -80,8 +85,9 @@ class ScanPipeline:
             return
         stamp = seconds(scan.stamp)
         prior = self._guess.motion_to(scan.frame_id, scan.stamp)
+        are_points_wanted = self._outputs.are_points_wanted()
         registered: RegisteredScan = registration.call(
-            "register", scan.cloud.points, stamp, scan.cloud.times, prior, self._outputs.are_points_wanted()
+            "register", scan.cloud.points, stamp, scan.cloud.times, prior, are_points_wanted or self._map is not None
         )
         update, self.num_recent_scans = registered.update, registered.num_recent_scans
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
@@ -100,9 +106,14 @@ class ScanPipeline:
                 self._counters.count("outdated")
                 return
             if is_published:
-                self._outputs.publish(scan, update, registered.points, T_base_sensor)
+                points = registered.points if are_points_wanted else None
+                self._outputs.publish(scan, update, points, T_base_sensor)
             elif self.publish_lost:
                 self._outputs.publish_lost(scan, update, T_base_sensor)
+            if self._map is not None:
+                T_odom_first = self._outputs.T_odom_first(T_base_sensor)
+                base_frame = self._outputs.base_frame_of(scan)
+                self._map.add(update, registered.points, scan.stamp, base_frame, T_odom_first, T_base_sensor)
         if is_published:
             self._counters.count("registered")
             self._counters.add_latency(time.monotonic() - scan.received)

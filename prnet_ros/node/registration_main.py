@@ -1,4 +1,4 @@
-"""The program of the registration process: serves one channel, ends with the node."""
+"""The program of the registration process and of the map process: serves one channel, ends with the node."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ def main() -> None:
 
 def _serve(channel: Channel) -> None:
     try:
-        setup = channel.receive()  # imports much already
-        from prnet_ros.node.registration_server import RegistrationServer
-
-        server = RegistrationServer(setup)
+        server = channel.receive().make_server()  # imports much
     except ChannelClosed:
         raise
     except Exception as error:  # noqa: BLE001  the node reports it

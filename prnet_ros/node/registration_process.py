@@ -1,4 +1,4 @@
-"""The process that registers, as the node sees it: started, asked, watched, ended."""
+"""The process that registers (or one that keeps the map), as the node sees it: started, asked, watched, ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from prnet_core.odometry import OdometryConfig, OdometryUpdate
 from prnet_core.registration import RegistrationConfig
 from prnet_ros.node.channel import Channel, ChannelClosed
 
+if TYPE_CHECKING:
+    from prnet_ros.node.map_process import MapSetup
+
 LOADING_TIMEOUT = 300.0  # s, for the imports and the network on a machine that is busy or has a slow disk
 ANSWER_TIMEOUT = 60.0  # s; a process that takes longer over one scan is taken to hang
+_KEPT_MEMORY = str(256 << 20)  # bytes
 _KILL_TIMEOUT = 1.0  # s
 _PROGRAM = "from prnet_ros.node.registration_main import main; main()"
 
@@ -37,12 +41,19 @@ class RemoteError(Exception):
 class RegistrationSetup:
     """What the process needs to know at its start. The fields are those of NodeParameters."""
 
+    title: ClassVar[str] = "the registration process"
     weights: str
     device: str
     num_threads: int
     registration: RegistrationConfig
     odometry: OdometryConfig
     num_recent_scans: int
+
+    def make_server(self):
+        """The object whose methods the process serves."""
+        from prnet_ros.node.registration_server import RegistrationServer
+
+        return RegistrationServer(self)
 
 
 @dataclass(frozen=True)
@@ -66,19 +77,22 @@ class RegisteredScan:
 
 
 class RegistrationProcess:
-    """One process with one odometry. small_gicp holds the interpreter lock for all of its time in C++, and PyTorch
-    takes seconds to import: neither may be in the process of the executor.
+    """One process with one server: an odometry, or a map. small_gicp holds the interpreter lock for all of its time in
+    C++, and PyTorch takes seconds to import: neither may be in the process of the executor.
 
     For one thread, which must live as long as the process: Linux ends the process with the thread that started it.
     `kill` is for any thread.
     """
 
-    def __init__(self, setup: RegistrationSetup) -> None:
-        """Start the process; returns at once."""
+    def __init__(self, setup: RegistrationSetup | MapSetup) -> None:
+        """Start the process with setup.make_server(); returns at once."""
+        self.title = setup.title
         self._channel, descriptors = Channel.pair()
         # Read when numpy and torch are imported. Threads that wait by spinning take the cores from everybody else;
-        # num_threads limits the threads that do not come from these libraries.
+        # num_threads limits the threads that do not come from these libraries. Memory of large arrays is kept: to get
+        # it from the system again takes 8 ms a scan of 120,000 points.
         defaults = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
+        defaults |= {"MALLOC_MMAP_THRESHOLD_": _KEPT_MEMORY, "MALLOC_TRIM_THRESHOLD_": _KEPT_MEMORY}
         environment = defaults | os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, str(os.getpid()), *map(str, descriptors)],
@@ -98,17 +112,17 @@ class RegistrationProcess:
         """False once the process has ended."""
         return self._process.poll() is None
 
-    def wait_until_ready(self) -> LoadedNetwork:
-        """Block until everything is imported and loaded. Raises ProcessDied, RemoteError."""
+    def wait_until_ready(self) -> Any:
+        """What the server has loaded; blocks until then. Raises ProcessDied, RemoteError."""
         return self._receive(LOADING_TIMEOUT)
 
-    def call(self, name: str, *arguments: object) -> Any:
-        """The value of a method of RegistrationServer. Raises ProcessDied, RemoteError."""
+    def call(self, name: str, *arguments: object, timeout: float = ANSWER_TIMEOUT) -> Any:
+        """The value of a method of the server. Raises ProcessDied, RemoteError."""
         try:
             self._channel.send((name, arguments))
         except ChannelClosed as error:
             raise self._died() from error
-        return self._receive(ANSWER_TIMEOUT)
+        return self._receive(timeout)
 
     def kill(self) -> None:
         """End the process now; a `call` under way raises ProcessDied."""
@@ -128,7 +142,7 @@ class RegistrationProcess:
             raise self._died() from closed
         except TimeoutError as late:
             self.kill()
-            raise ProcessDied(f"the registration process gave no answer within {timeout:g} s") from late
+            raise ProcessDied(f"{self.title} gave no answer within {timeout:g} s") from late
         if error is not None:
             raise RemoteError(*error)
         return value
@@ -136,4 +150,4 @@ class RegistrationProcess:
     def _died(self) -> ProcessDied:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_TIMEOUT)
-        return ProcessDied(f"the registration process ended with {self._process.returncode}")
+        return ProcessDied(f"{self.title} ended with {self._process.returncode}")

@@ -48,7 +48,8 @@ class RegistrationServer:
         return RegisteredScan(replace(update, sweep=None), points, len(self._recent_scans))
 
     def after_answer(self) -> None:
-        """Work that nobody waits for: keep the scan just registered if it differs from the others."""
+        """Work that nobody waits for: prepare the map, keep the last scan if it differs from the others."""
+        self._odometry.prepare_next()
         if self._unseen is None:
             return
         update, self._unseen = self._unseen, None

@@ -1,4 +1,4 @@
-"""The thread that owns the registration process."""
+"""The thread that owns a process of the node."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Worker:
                 if scan is not None and not self._is_stopping.is_set():
                     self._attempt(registration, scan)
                 if not registration.is_alive():
-                    raise ProcessDied("the registration process ended between two scans")
+                    raise ProcessDied(f"{registration.title} ended between two scans")
         finally:
             with self._lock:
                 self._registration = None

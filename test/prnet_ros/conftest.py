@@ -75,6 +75,7 @@ class Robot:
         self.room = Room()
 
         self.transforms, self.odometry, self.statuses, self.fine_tune_statuses = [], [], [], []
+        self.map_statuses = []
         self.clouds = self.ros.create_publisher(PointCloud2, "points", 10)
         self._subscriptions = [
             self.ros.create_subscription(TFMessage, "/tf", lambda m: self.transforms.extend(m.transforms), 100),
@@ -83,8 +84,9 @@ class Robot:
         ]
 
     def _on_diagnostics(self, message) -> None:
-        odometry, fine_tuning = message.status
+        odometry, fine_tuning, *of_map = message.status
         assert (odometry.name, fine_tuning.name) == ("/prnet: odometry", "/prnet: fine-tuning")
+        self.map_statuses.extend(of_map)
         self.statuses.append(odometry)
         self.fine_tune_statuses.append(fine_tuning)
 

@@ -1,6 +1,5 @@
 """Fine-tuning beside the odometry, over DDS, with a real node: nothing is lost, everything is answered."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from other_processes import OtherProcesses  # noqa: E402
 from tiny_network import save_tiny_network  # noqa: E402
 
 from prnet_core.io.bags import open_bag  # noqa: E402
@@ -90,9 +90,7 @@ def stamp_of(message):
 
 def test_a_replayed_bag_loses_no_scan(robot, tiny_weights, tmp_path):
     """Half the real time: a margin for slow machines, but not for busy ones."""
-    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    if load > 1.5 * cores:
-        pytest.skip(f"the machine is busy (load {load:.1f} on {cores} cores): no rate can be held on it")
+    others = OtherProcesses()
     robot.start_node(
         weights=tiny_weights, reliability="reliable", publish_weak=True, fine_tune__max_seconds=200.0
     )  # fmt: skip
@@ -107,7 +105,10 @@ def test_a_replayed_bag_loses_no_scan(robot, tiny_weights, tmp_path):
     during = len(robot.odometry)
     robot.wait_until(lambda: player.poll() is not None, "the end of the replay", RUN_TIMEOUT)
     assert player.returncode == 0, (tmp_path / "replay.log").read_text()
-    robot.wait_until(lambda: stamp_of(robot.odometry[-1]) == stamps[-1], "the odometry of the last scan")
+    robot.wait_for_status(lambda values, _: True, "a report after the end")
+    robot.wait_for_status(lambda values, _: True, "a second one")
+    if len(robot.odometry) < len(stamps) or during >= len(stamps) - 10:
+        others.skip_if_busy(f"{len(robot.odometry)} of {len(stamps)} scans registered, {during} before the run")
     assert not future.done() and during < len(stamps) - 10
 
     np.testing.assert_allclose([stamp_of(odometry) for odometry in robot.odometry], stamps, atol=1e-6)

@@ -47,6 +47,8 @@ def test_only_an_unwanted_scan_is_discarded():
 class FakeProcess:
     """Stands in for RegistrationProcess."""
 
+    title = "the process"
+
     def __init__(self):
         self.is_ended, self.is_killed = threading.Event(), False
 

@@ -6,7 +6,7 @@ import pytest
 from prnet_core.geometry import se3
 from prnet_core.mapping.builder import MapBuilder
 from prnet_core.mapping.config import MappingConfig
-from prnet_core.mapping.keyframe_map import MapError
+from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
 from prnet_core.mapping.merge import merge_maps
 from prnet_core.registration import Registration
 from prnet_core.simulation.lidar import SpinningLidar
@@ -52,10 +52,43 @@ def test_a_loop_is_closed_and_the_drift_goes(room):
     np.testing.assert_allclose(builder.T_map_odom @ builder.odometry_poses[end], builder.map.poses[end], atol=1e-9)
 
 
+def test_at_the_limit_the_most_redundant_keyframes_go_and_the_loop_stays_closed(room):
+    poses = poses_on_a_circle(16, 1.6)
+    config = MappingConfig(keyframe_distance=0.05, closure_gap=6, max_keyframes=12)
+    builder = build(room, poses, drift=0.01, seed=0, config=config)
+    built = builder.map
+    assert len(built) == len(builder.odometry_poses) == 12 and builder.num_dropped == 4
+    assert built.keyframes[0].stamp == 0.0 and built.keyframes[-1].stamp == 15.0
+    chain = [(c.first, c.second) for c in built.constraints if not c.is_closure]
+    assert sorted(chain) == [(k, k + 1) for k in range(11)]
+    assert built.closures and all(0 <= c.first < c.second < 12 for c in built.closures)
+    for frame, pose in zip(built.keyframes, built.poses):
+        assert np.linalg.norm(pose[:3, 3] - poses[int(frame.stamp)][:3, 3]) < 0.1
+
+
+def test_a_dropped_keyframe_leaves_its_measurements():
+    poses = [se3.exp(np.array([float(k), 0.3 * k, 0.0, 0.0, 0.1, 0.4 * k])) for k in range(4)]
+    keyframe_map = KeyframeMap()
+    for k, pose in enumerate(poses):
+        keyframe_map.add(MapKeyframe(np.ones((1, 3), dtype=np.float32), float(k)), pose)
+
+    def constraint(first, second, is_closure=False):
+        return PoseConstraint(first, second, se3.invert(poses[first]) @ poses[second], np.eye(6), is_closure)
+
+    keyframe_map.constraints = [constraint(0, 1), constraint(1, 2), constraint(2, 3), constraint(0, 2, True)]
+    keyframe_map.remove(2)
+    found = [(c.first, c.second, c.is_closure) for c in keyframe_map.constraints]
+    assert found == [(0, 1, False), (1, 2, False), (0, 1, True)] and len(keyframe_map) == 3
+    for c in keyframe_map.constraints:
+        expected = keyframe_map.poses[c.second]
+        np.testing.assert_allclose(keyframe_map.poses[c.first] @ c.T_first_second, expected, atol=1e-9)
+
+
 def test_two_maps_of_one_room_are_joined_and_those_of_two_rooms_refused(room):
+    """Few keyframes: each is searched for in the whole first map."""
     config = MappingConfig(keyframe_distance=0.1, closure_gap=50)
-    first = build(room, poses_on_a_circle(8, 1.5), 0.0, 1, config).map
-    second = build(room, poses_on_a_circle(7, 1.0), 0.0, 2, config)
+    first = build(room, poses_on_a_circle(5, 1.5), 0.0, 1, config).map
+    second = build(room, poses_on_a_circle(4, 1.0)[:3], 0.0, 2, config)
     moved = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, 1.0])), np.array([3.0, -2.0, 0.5]))
     second.map.poses = [moved @ pose for pose in second.map.poses]
     joined, T_first_second = merge_maps(first, second.map, Registration(None))
@@ -63,6 +96,6 @@ def test_two_maps_of_one_room_are_joined_and_those_of_two_rooms_refused(room):
     np.testing.assert_allclose(T_first_second @ moved, np.eye(4), atol=0.1)
 
     other = RayScene.from_solids(furnished_room(np.random.default_rng(9), (6.0, 4.0)))
-    foreign = build(other, [sensor_pose((0.4 * k - 0.8, 0.0, 1.2), 0.0) for k in range(4)], 0.0, 3, config).map
+    foreign = build(other, [sensor_pose((0.4 * k - 0.8, 0.0, 1.2), 0.0) for k in range(3)], 0.0, 3, config).map
     with pytest.raises(MapError, match="do not overlap enough"):
         merge_maps(first, foreign, Registration(None))

@@ -21,9 +21,7 @@ quarter = se3.rotation_exp(np.array([0, 0, np.pi / 2]))
 def update(T_odom_sensor, twist=None, covariance=None, registration=None, elapsed=None):
     twist = np.zeros(6) if twist is None else twist
     covariance = np.eye(6) if covariance is None else covariance
-    return OdometryUpdate(
-        "accepted", "", 1.0, T_odom_sensor, np.eye(4), twist, covariance, elapsed, registration
-    )
+    return OdometryUpdate("accepted", "", 1.0, T_odom_sensor, np.eye(4), twist, covariance, elapsed, registration)
 
 
 @given(twists, twists)
@@ -71,6 +69,4 @@ def test_twist_covariance_is_that_of_two_registrations_over_the_time_between():
 
 
 def test_twist_covariance_of_the_first_scan_is_large_and_finite():
-    np.testing.assert_array_equal(
-        motion_of_base(update(np.eye(4)), np.eye(4)).twist_covariance, np.eye(6) * 1e6
-    )
+    np.testing.assert_array_equal(motion_of_base(update(np.eye(4)), np.eye(4)).twist_covariance, np.eye(6) * 1e6)

@@ -120,10 +120,7 @@ def test_the_motion_of_a_sweep_is_estimated_with_its_pose():
     twist, pose = np.array([1.5, -0.5, 0.2, 0.1, -0.2, 1.0]), se3.exp(np.array([0.1, 0.05, 0, 0, 0, 0.05]))
     times = rng.uniform(-0.05, 0.05, 6000)
     seen = np.array(
-        [
-            se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0]
-            for p, t in zip(walls, times, strict=True)
-        ]
+        [se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0] for p, t in zip(walls, times, strict=True)]
     )
     guess = pose @ se3.exp(np.array([0.05, -0.04, 0.03, 0.01, 0.0, -0.01]))
     found, estimated = refine_sweep(seen, times, guess, np.zeros(6), target)

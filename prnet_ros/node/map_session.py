@@ -1,0 +1,251 @@
+"""The map beside the odometry: the process that keeps it, and what is published of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from tf2_ros import TransformBroadcaster
+
+from prnet_core.geometry import se3
+from prnet_core.odometry import OdometryUpdate
+from prnet_core.odometry.offline import USED
+from prnet_ros.node.map_process import LoadedMap, MapAnswer, MapScan, MapSetup
+from prnet_ros.node.messages import localization_message, tf_message
+from prnet_ros.node.parameters import NodeParameters
+from prnet_ros.node.registration_process import RegistrationProcess, RemoteError
+from prnet_ros.node.scan_slot import seconds
+from prnet_ros.node.worker import Worker
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+_PROCESS_STRIDE = 1_000_000  # trajectories of one registration process, at most
+_WAITING_SCANS = 40  # for a map that is being built; one that is localised in takes the latest only
+
+
+@dataclass(frozen=True)
+class QueuedScan:
+    """A scan for the map process. T_keyframes_odom: (4, 4), the odometry's own correction after relocations."""
+
+    scan: MapScan
+    stamp: Time
+    base_frame: str
+    T_keyframes_odom: np.ndarray
+
+
+class MapQueue:
+    """Scans that wait for the map process, the oldest dropped. Serves Worker as a ScanSlot does."""
+
+    def __init__(self, capacity: int) -> None:
+        self._ready = threading.Condition()
+        self._scans: deque[QueuedScan] = deque(maxlen=capacity)
+        self._is_woken = False
+
+    def put(self, scan: QueuedScan) -> bool:
+        """Append a scan; True when the oldest was dropped for it."""
+        with self._ready:
+            dropped = len(self._scans) == self._scans.maxlen
+            self._scans.append(scan)
+            self._ready.notify()
+        return dropped
+
+    def take(self, timeout: float) -> QueuedScan | None:
+        """The oldest scan; None after `timeout` seconds, or when woken."""
+        with self._ready:
+            self._ready.wait_for(lambda: self._scans or self._is_woken, timeout)
+            self._is_woken = False
+            return self._scans.popleft() if self._scans else None
+
+    def wake(self) -> None:
+        """Make `take` return now."""
+        with self._ready:
+            self._is_woken = True
+            self._ready.notify()
+
+
+class MapSession:
+    """Has scans located in a saved map, or added to a map, and publishes map -> odom and ~/localization_pose.
+
+    `add` is for the thread of the registration worker, the other methods for any thread. `publish_tf` may change at
+    any time.
+    """
+
+    def __init__(self, node: Node, parameters: NodeParameters) -> None:
+        self._node, self._parameters = node, parameters
+        self.publish_tf = parameters.publish_map_tf
+        self.loaded: LoadedMap | None = None
+        self.answer: MapAnswer | None = None
+        self.num_dropped = 0
+        self.process_restarts = 0
+        self.error = ""  # the last exception of the map process, in words
+        self.verified_at: float | None = None  # s, steady clock
+        self._scan_at = -np.inf  # s, steady clock: the last scan with a pose
+        self._lock = threading.Lock()
+        self._T_map_keyframes: np.ndarray | None = None
+        self._trajectory = -1  # that _T_map_keyframes is for
+        self._epoch = 0
+        self._last_tf = -np.inf  # stamp, s
+        self._initial_pose: np.ndarray | None = None
+        self._tf = TransformBroadcaster(node)
+        self._pose = node.create_publisher(PoseWithCovarianceStamped, "~/localization_pose", 10)
+        setup = MapSetup(
+            parameters.map, parameters.weights, parameters.device, parameters.num_threads,
+            parameters.registration, parameters.mapping,
+        )  # fmt: skip
+        self._queue = MapQueue(1 if parameters.map else _WAITING_SCANS)
+        self.worker = Worker(
+            lambda: RegistrationProcess(setup), self._queue, self._process,
+            self._on_ready, self._on_died, self._on_error,
+        )  # fmt: skip
+
+    @property
+    def is_localizing(self) -> bool:
+        """True where a saved map is used, False where a map is built."""
+        return bool(self._parameters.map)
+
+    def close(self, timeout: float) -> bool:
+        """End the process; False when its thread takes over `timeout` seconds."""
+        is_over = self.worker.stop(timeout)
+        if is_over:
+            for publisher in (self._pose, self._tf.pub_tf):
+                self._node.destroy_publisher(publisher)
+        return is_over
+
+    def add(
+        self,
+        update: OdometryUpdate,
+        points: np.ndarray | None,
+        stamp: Time,
+        base_frame: str,
+        T_odom_first: np.ndarray,
+        T_base_sensor: np.ndarray,
+    ) -> None:
+        """Take the answer to a scan; publish map -> odom where it is known.
+
+        points: (N, 3) float32 in the sensor's frame. T_odom_first: (4, 4), from the frame of the first scan, in which
+        the update is expressed, to the published odometry frame.
+        """
+        if update.status not in USED or points is None:
+            return
+        trajectory = self._epoch * _PROCESS_STRIDE + update.map_id
+        T_first_odom = se3.invert(T_odom_first)
+        scan = MapScan(
+            points=points,
+            stamp=seconds(stamp),
+            T_odom_sensor=T_odom_first @ update.T_map_odom @ update.T_odom_sensor,
+            trajectory=trajectory,
+            covariance=None if update.registration is None else update.registration.covariance,
+            T_base_sensor=T_base_sensor,
+        )
+        queued = QueuedScan(scan, stamp, base_frame, T_odom_first @ update.T_map_odom @ T_first_odom)
+        self._scan_at = time.monotonic()
+        if self._queue.put(queued) and not self.is_localizing:
+            self.num_dropped += 1
+        self._publish_map_tf(queued)
+
+    def on_odometry_died(self) -> None:
+        """The registration process was lost: the numbers of its trajectories start again."""
+        self._epoch += 1
+
+    def set_initial_pose(self, T_map_base: np.ndarray) -> None:
+        """Have the next scan verified at this pose (4, 4) of the base."""
+        with self._lock:
+            self._initial_pose = T_map_base
+
+    def forget(self) -> None:
+        """Search from the next scan on; nothing is known until then."""
+        with self._lock:
+            self._T_map_keyframes = None
+        self.worker.between_scans(lambda process: process.call("forget"))
+
+    def search(self) -> MapAnswer:
+        """Search the map with the last scans now; blocks. Raises RemoteError, ProcessDied, CancelledError."""
+
+        def run(process: RegistrationProcess) -> MapAnswer:
+            answer = process.call("search")
+            self._take(answer)
+            return answer
+
+        return self.worker.between_scans(run).result()
+
+    def save(self, folder: str, timeout: float) -> str:
+        """Write the map; what was written, in words. Raises RemoteError, ProcessDied, CancelledError."""
+        return self.worker.between_scans(lambda process: process.call("save", folder, timeout=timeout)).result()
+
+    def seconds_since_scan(self) -> float:
+        """Seconds since the odometry had a pose."""
+        return time.monotonic() - self._scan_at
+
+    # --- the worker's thread ---
+
+    def _process(self, process: RegistrationProcess, queued: QueuedScan) -> None:
+        if self.loaded is None or self.loaded.problem:
+            return
+        scan = queued.scan
+        with self._lock:
+            guess, self._initial_pose = self._initial_pose, None
+        answer: MapAnswer = process.call("add_scan", replace(scan, T_map_base_guess=guess))
+        self._take(answer)
+        if answer.pose.found is not None:
+            T_map_base = answer.pose.found.T_map_sensor @ se3.invert(scan.T_base_sensor)
+            covariance = answer.pose.found.covariance
+            self._pose.publish(
+                localization_message(T_map_base, covariance, queued.stamp, self._parameters.map_frame)
+            )
+            self._publish_map_tf(queued)
+
+    def _take(self, answer: MapAnswer) -> None:
+        pose, logger = answer.pose, self._node.get_logger()
+        before = None if self.answer is None else self.answer.pose.state
+        with self._lock:
+            self.answer = answer
+            self._T_map_keyframes, self._trajectory = pose.T_map_odom, pose.trajectory
+        if pose.found is not None:
+            self.verified_at = time.monotonic()
+        if pose.note:
+            logger.warning(pose.note)
+        if self.is_localizing and pose.state != before:
+            logger.info(f"in the map: {pose.state}: {pose.reason}")
+
+    def _publish_map_tf(self, queued: QueuedScan) -> None:
+        """map -> odom at the stamp of a scan, once for each stamp."""
+        with self._lock:
+            correction = self._T_map_keyframes
+            if correction is None or self._trajectory != queued.scan.trajectory or not self.publish_tf:
+                return
+            if queued.scan.stamp <= self._last_tf and self._last_tf - queued.scan.stamp < 10.0:  # a looped bag restarts
+                return
+            self._last_tf = queued.scan.stamp
+        frames = self._parameters.map_frame, self._parameters.odom_frame
+        self._tf.sendTransform(tf_message(correction @ queued.T_keyframes_odom, queued.stamp, *frames, invert=False))
+
+    def _on_ready(self, process: RegistrationProcess, loaded: LoadedMap) -> None:
+        self.loaded = loaded
+        logger = self._node.get_logger()
+        if loaded.problem:
+            logger.error(loaded.problem)
+        elif self.is_localizing:
+            logger.info(f"map {self._parameters.map}: {loaded.num_keyframes} keyframes, {loaded.megabytes:.0f} MB")
+
+    def _on_died(self, reason: str) -> None:
+        lost = "the search starts again" if self.is_localizing else "the map built so far is lost, a new one starts"
+        self._node.get_logger().error(f"{reason}: {lost}")
+        self.process_restarts += 1
+        with self._lock:
+            self.loaded, self.answer, self._T_map_keyframes = None, None, None
+
+    def _on_error(self, error: Exception) -> None:
+        if isinstance(error, RemoteError) and error.kind in ("MapError", "ValueError"):
+            return  # whoever asked gets it as the answer
+        is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
+        if is_first and self._node.context.ok():
+            text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
+            self._node.get_logger().error(f"the map failed, logged once:\n{text}")
