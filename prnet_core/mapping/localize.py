@@ -20,7 +20,6 @@ from prnet_core.registration import (
     ACCEPTED,
     AMBIGUOUS,
     REJECTED,
-    WEAK,
     Registration,
     RegistrationConfig,
     RegistrationResult,
@@ -178,33 +177,21 @@ class Localizer:
     def _verify(
         self, source: PreparedCloud, hypotheses: list[PlaceHypothesis], ends: float
     ) -> list[tuple[int, RegistrationResult]]:
-        """Accepted registrations at different places that agree about as well, the best first; none after `ends`.
-
-        All are refined and verified alone first; only those that can be the answer are compared with symmetric
-        alternatives, which takes longest.
-        """
+        """Accepted registrations at different places that agree about as well, the best first; none after `ends`."""
         config, support = self.config, 0
-        plausible: list[tuple[int, RegistrationResult]] = []
+        accepted: list[tuple[int, RegistrationResult]] = []
         for hypothesis in hypotheses[: config.verified_hypotheses]:
             if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
                 break
-            keyframe, result = self._register_near(source, hypothesis.T_map_sensor, self._alone)
-            if result.status not in (ACCEPTED, WEAK):
+            keyframe, result = self._register_near(source, hypothesis.T_map_sensor, self.registration)
+            if result.status != ACCEPTED:
                 continue
-            if all(not self._is_same_place(keyframe, result, *other) for other in plausible):
-                plausible.append((keyframe, result))
-                support = max(support, hypothesis.support if result.status == ACCEPTED else 0)
-        plausible.sort(key=lambda item: (item[1].status != ACCEPTED, -item[1].agreement))
-        found: list[tuple[int, RegistrationResult]] = []
-        for keyframe, alone in plausible:
-            if found and alone.agreement <= config.rival_agreement * found[0][1].agreement:
-                continue
-            keyframe, result = self._register_near(
-                source, self.map.poses[keyframe] @ alone.T_target_source, self.registration
-            )
-            if result.status in (ACCEPTED, AMBIGUOUS):
-                found.append((keyframe, result))
-        return found
+            pose = self.map.poses[keyframe] @ result.T_target_source
+            if all(not self._same_place(pose, self.map.poses[k] @ other.T_target_source) for k, other in accepted):
+                accepted.append((keyframe, result))
+                support = max(support, hypothesis.support)
+        accepted.sort(key=lambda item: -item[1].agreement)
+        return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
 
     def _register_near(
         self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
@@ -212,10 +199,6 @@ class Localizer:
         keyframe = self._nearest_keyframe(T_map_sensor)
         guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
         return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
-
-    def _is_same_place(self, k: int, result: RegistrationResult, other_k: int, other: RegistrationResult) -> bool:
-        pose, other_pose = self.map.poses[k] @ result.T_target_source, self.map.poses[other_k] @ other.T_target_source
-        return self._same_place(pose, other_pose)
 
     def _search_fully(
         self, source: PreparedCloud, ranked: list[int], ends: float

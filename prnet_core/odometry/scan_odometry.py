@@ -267,7 +267,8 @@ class ScanOdometry:
         elif frame is None:
             guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
             result = self._register_to_map(source, guess, "all", deadline)
-            if result.usable and is_lost_short and self._is_reachable(result.T_target_source, predicted, time, sweep):
+            is_reachable = not self._lost_scans or self._is_reachable(result.T_target_source, predicted, time, sweep)
+            if result.usable and is_lost_short and is_reachable:
                 return self._follow(sweep, time, twist, result)
             if result.usable:
                 return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)

@@ -20,7 +20,7 @@ from prnet_ros.node.registration_process import ProcessDied, RemoteError
 from prnet_ros.node.threaded_service import in_a_thread
 
 SAVE_TIMEOUT = 600.0  # s
-STALE = 3.0  # s without a scan that has a pose
+STALE = 10.0  # s without a scan that has a pose
 _NO_MAP = "no map is loaded: start the node with the parameter map:=FOLDER"
 _LOADING = "the map process is still loading"
 

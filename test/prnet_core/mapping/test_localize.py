@@ -1,5 +1,7 @@
 """A scan is found in a map without a guess, equal rooms are ambiguous, foreign scans are rejected."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -40,6 +42,36 @@ def test_equal_rooms_are_ambiguous_and_the_true_pose_is_among_the_answers(locali
     result = localizer.localize(points)
     assert result.status == "ambiguous" and not result.usable and result.alternatives
     assert min(error(T, pose)[0] for T in [result.T_map_sensor, *result.alternatives]) < 0.1
+
+
+def test_an_ambiguous_registration_of_the_full_search_is_not_accepted(localizer, scan_at, monkeypatch):
+    register = localizer.registration.register_prepared
+    monkeypatch.setattr(localizer, "hypotheses", lambda features, ranked: [])
+    monkeypatch.setattr(
+        localizer.registration,
+        "register_prepared",
+        lambda *clouds, **options: replace(register(*clouds, **options), status="ambiguous"),
+    )
+    result = localizer.localize(scan_at(0, 0.0, 0.0, 0.0)[0])
+    assert result.status == "ambiguous" and not result.usable
+
+
+def test_features_are_kept_beside_the_map_and_read_only_for_it(building_map, tmp_path, monkeypatch):
+    few = KeyframeMap(building_map.keyframes[:3], building_map.poses[:3])
+    first = Localizer(few, Registration(None), folder=tmp_path)
+    monkeypatch.setattr(Localizer, "_features_of", lambda *_: pytest.fail("computed again"))
+    again = Localizer(few, Registration(None), folder=tmp_path)
+    for kept, computed in zip(again._features, first._features, strict=True):
+        for name in ("points", "features", "signature", "descriptor"):
+            np.testing.assert_array_equal(getattr(kept, name), getattr(computed, name))
+    monkeypatch.undo()
+    other = KeyframeMap(building_map.keyframes[1:4], building_map.poses[1:4])
+    np.testing.assert_array_equal(
+        Localizer(other, Registration(None), folder=tmp_path)._features[0].points, first._features[1].points
+    )
+    (tmp_path / "features.npz").write_bytes(b"PK damaged")
+    assert len(Localizer(few, Registration(None), folder=tmp_path)._features) == 3
+    assert len(Localizer(few, Registration(None), folder=tmp_path / "missing")._features) == 3
 
 
 def test_a_foreign_scan_is_rejected(localizer):

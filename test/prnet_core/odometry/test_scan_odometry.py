@@ -17,7 +17,7 @@ from prnet_core.registration.preprocess import prepare_cloud
 
 
 def test_follows_a_steady_motion():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     for i in range(8):
         points, truth = scan(i)
         update = odometry.register_scan(points, 100.0 + 0.1 * i)
@@ -29,14 +29,14 @@ def test_follows_a_steady_motion():
 
 
 def test_covariance_grows_and_is_never_zero():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     traces = [np.trace(odometry.register_scan(scan(i)[0], 0.1 * i).covariance) for i in range(4)]
     assert traces[0] > 0.0
     assert traces[-1] > traces[0]
 
 
 def test_stamps_must_increase():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     statuses = [odometry.register_scan(scan(i)[0], s).status for i, s in enumerate((1.0, 2.0, 2.0, 1.5, 3.0))]
     assert statuses[0] == "first"
     assert statuses[2:4] == ["ignored", "ignored"]
@@ -44,7 +44,7 @@ def test_stamps_must_increase():
 
 
 def test_time_jumping_back_is_a_reset_once_the_next_stamp_confirms_it():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     odometry.register_scan(scan(0)[0], 1000.0)
     odometry.register_scan(scan(1)[0], 1000.1)
     assert odometry.register_scan(scan(2)[0], 10.0).status == "ignored"
@@ -55,7 +55,7 @@ def test_time_jumping_back_is_a_reset_once_the_next_stamp_confirms_it():
 
 
 def test_one_stamp_far_ahead_is_an_outlier():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     statuses = []
     for i, stamp in enumerate((0.0, 0.1, 0.2, 100.3, 0.4, 0.5)):
         points, truth = scan(i)
@@ -66,7 +66,7 @@ def test_one_stamp_far_ahead_is_an_outlier():
 
 
 def test_reset_starts_again():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     odometry.register_scan(scan(0)[0], 5.0)
     odometry.reset()
     assert odometry.register_scan(scan(1)[0], 1.0).status == "first"
@@ -96,7 +96,7 @@ def test_a_scan_with_times_is_deskewed():
 
     errors, residuals = {}, {}
     for use_times in (True, False):
-        odometry = ScanOdometry(Registration(None))
+        odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
         for i in range(6):
             points, times = skewed(i)
             update = odometry.register_scan(points, 0.1 * i, times if use_times else None)
@@ -111,7 +111,7 @@ def test_a_scan_with_times_is_deskewed():
 def test_velocity_is_steady_wherever_in_its_sweep_a_scan_is_stamped(sweep):
     """A sweep that fills the whole period, as a spinning LiDAR's: an error of the velocity must not feed itself."""
     twist = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.4])
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     velocities = []
     for i in range(16):
         points = world(np.random.default_rng(i))
@@ -129,7 +129,7 @@ def test_velocity_is_steady_wherever_in_its_sweep_a_scan_is_stamped(sweep):
 
 
 def test_rays_that_did_not_come_back_are_no_points():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     for i in range(6):
         points, truth = scan(i)
         nothing = np.zeros((4 * len(points), 3))
@@ -140,7 +140,7 @@ def test_rays_that_did_not_come_back_are_no_points():
 
 def test_the_update_carries_the_deskewed_cloud_and_its_rows():
     twist = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.5])
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     for i in range(6):
         points = world(np.random.default_rng(i))
         times = np.random.default_rng(100 + i).integers(0, 20, len(points)) * 0.005
@@ -158,7 +158,7 @@ def test_the_update_carries_the_deskewed_cloud_and_its_rows():
 
 def test_from_a_closet_into_a_hall_and_back():
     """The voxel size follows the scene: neither far too many nor too few points are registered."""
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     sizes = []
     for i, scale in enumerate((0.1, 0.1, 1.0, 1.0, 1.0, 0.1, 0.1)):
         points = scale * world(np.random.default_rng(i), 24_000)
@@ -179,7 +179,7 @@ def test_min_range_is_applied_once_in_the_sensors_own_frame():
 
 
 def test_times_of_a_sweep_longer_than_the_scans_are_apart_are_not_used():
-    odometry = ScanOdometry(Registration(None))
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
     for i in range(4):
         points, truth = scan(i)
         times = np.linspace(0.0, 0.1 if i < 3 else 3600.0, len(points))
