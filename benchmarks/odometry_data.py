@@ -85,7 +85,9 @@ DRIVES = (
 )  # fmt: skip
 
 
-def drive(name: str, place: str, sensor: str, voxels: tuple[float, float], num_scans: int, **options) -> Sequence:
+def drive(
+    name: str, place: str, sensor: str, voxels: tuple[float, float], num_scans: int, **options
+) -> Sequence:
     """A simulated drive, its ground truth at the true start of each scan."""
     scans = list(make_drive(place, sensor, num_scans, **options))
     has_times = np.ptp(scans[0].point_times) > 0.0

@@ -22,7 +22,9 @@ def first_threshold(sequence: Sequence) -> float:
 
 def peers() -> list[str]:
     """Those that are installed."""
-    return [name for name, module in (("KISS-ICP", "kiss_icp"), ("GenZ-ICP", "genz_icp")) if find_spec(module)]
+    return [
+        name for name, module in (("KISS-ICP", "kiss_icp"), ("GenZ-ICP", "genz_icp")) if find_spec(module)
+    ]
 
 
 def run_peer(name: str, sequence: Sequence, voxel: float) -> tuple[np.ndarray, np.ndarray]:
@@ -62,6 +64,8 @@ def _genz_icp(sequence: Sequence, voxel: float):
     config.data.deskew = sequence.times is not None
     config.data.min_range = 0.0
     config.registration.max_num_threads = 1
-    config.mapping.voxel_size = 0.6 * voxel  # its default is a third of KISS-ICP's; for its planes a little coarser
+    config.mapping.voxel_size = (
+        0.6 * voxel
+    )  # its default is a third of KISS-ICP's; for its planes a little coarser
     config.adaptive_threshold.initial_threshold = first_threshold(sequence)
     return GenZICP(config)

@@ -92,9 +92,11 @@ def measure(
     return Row(method, len(poses) - len(used), *errors, end, end_deg, *times, memory)
 
 
-def run_ours(sequence: Sequence, registration: Registration) -> tuple[list[np.ndarray | None], np.ndarray]:
+def run_ours(
+    sequence: Sequence, registration: Registration, config: OdometryConfig
+) -> tuple[list[np.ndarray | None], np.ndarray]:
     """Poses at the stamps, None for a scan without one, and CPU seconds (N,)."""
-    odometry = ScanOdometry(registration, OdometryConfig())
+    odometry = ScanOdometry(registration, config)
     poses, seconds = [], []
     for i, points in enumerate(sequence.scans):
         times = None if sequence.times is None else sequence.times[i]
@@ -112,7 +114,7 @@ def resident_megabytes() -> float:
     return pages * 4096 / 1e6
 
 
-def rows_of(sequence: Sequence, registrations: dict[str, Registration]) -> list[Row]:
+def rows_of(sequence: Sequence, registrations: dict[str, Registration], config: OdometryConfig) -> list[Row]:
     """All methods on one sequence."""
     rows, reference = [], None
     for name in peers():
@@ -129,7 +131,7 @@ def rows_of(sequence: Sequence, registrations: dict[str, Registration]) -> list[
         rows.append(min(found, key=lambda row: row.rpe_10 if row.rpe_10 is not None else row.end))
     for name, registration in registrations.items():
         before = resident_megabytes()
-        poses, seconds = run_ours(sequence, registration)
+        poses, seconds = run_ours(sequence, registration, config)
         grown = resident_megabytes() - before
         rows.append(measure(name, sequence, poses, seconds, grown, reference=reference))
     return rows
@@ -149,18 +151,23 @@ def registrations_of(weights: str | None, with_network: bool) -> dict[str, Regis
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, help="JSON here, the tables as Markdown beside it")
     parser.add_argument("--weights", help="weights file; the packaged one when left out")
     parser.add_argument("--sequences", default="", help="only sequences whose name contains this")
     parser.add_argument("--scans", type=int, default=200, help="scans of each simulated drive")
     parser.add_argument("--street", type=Path, help="folder of scans at 10 Hz without ground truth")
+    parser.add_argument(
+        "--max-scan-time", type=float, help="seconds for one scan; by the stamps when left out"
+    )
     parser.add_argument("--no-network", action="store_true", help="leave out the rows with the network")
     args = parser.parse_args()
-    results = {}
+    results, config = {}, OdometryConfig(max_scan_time=args.max_scan_time)
     registrations = registrations_of(args.weights, not args.no_network)
     for sequence in sequences(args.sequences, args.scans, args.street):
-        results[sequence.name] = rows_of(sequence, registrations)
+        results[sequence.name] = rows_of(sequence, registrations, config)
         for row in results[sequence.name]:
             print(f"{sequence.name}: {row}", flush=True)
         if args.out:

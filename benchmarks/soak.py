@@ -67,7 +67,7 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
             settled = process_state()
         if fed % 500 == 0:
             state = process_state()
-            print(f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes", flush=True)
+            print(f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes")
     end = process_state()
     tenth = max(1, len(milliseconds) // 10)
     return {
@@ -79,8 +79,14 @@ def run(place: str, sensor: str, num_scans: int) -> dict:
         "settled": settled,
         "end": end,
         "growth": end["megabytes"] / settled["megabytes"] - 1.0,
-        "median_ms": [float(np.median(milliseconds[tenth : 2 * tenth])), float(np.median(milliseconds[-tenth:]))],
-        "p99_ms": [float(np.quantile(milliseconds[:-tenth], 0.99)), float(np.quantile(milliseconds[-tenth:], 0.99))],
+        "median_ms": [
+            float(np.median(milliseconds[tenth : 2 * tenth])),
+            float(np.median(milliseconds[-tenth:])),
+        ],
+        "p99_ms": [
+            float(np.quantile(milliseconds[:-tenth], 0.99)),
+            float(np.quantile(milliseconds[-tenth:], 0.99)),
+        ],
     }
 
 
@@ -98,7 +104,9 @@ def problems(result: dict) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scans", type=int, default=20_000)
     parser.add_argument("--place", default="office")
     parser.add_argument("--sensor", default="lidar16")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def odometry(
     source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
     out: Path = typer.Option(
-        None, help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone."
+        None,
+        help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone.",
     ),
     picture: Path = typer.Option(None, help="Write a picture of the trajectory: .png .svg .pdf"),
     truth: Path = typer.Option(None, help="Ground truth to compare with: TUM, or KITTI rows for each scan."),
@@ -81,7 +82,9 @@ def odometry(
         raise typer.Exit(1)
 
 
-def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
+def trajectory_writers(
+    out: Path | None, picture: Path | None
+) -> dict[Path, Callable[[Path, Trajectory], None]]:
     """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
 
     Raises ValueError or OSError when one of them cannot be written, or is the picture too.

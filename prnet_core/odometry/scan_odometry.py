@@ -222,24 +222,29 @@ class ScanOdometry:
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Lost: one search without a guess, on the local map or on a keyframe; another target with each scan."""
+        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         frame = self._frame_to_try(sweep.points)
         source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
         is_lost_short = time - self._pose_time <= self.config.max_prediction
         if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
             pass
         elif frame is None:
-            result = self._register_to_map(source, None, "all", deadline)
+            guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
+            result = self._register_to_map(source, guess, "all", deadline)
             if result.usable and is_lost_short:
                 return self._follow(sweep, time, twist, result)
             if result.usable:
-                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
+                return self._relocate(
+                    sweep, time, predicted, self._map.newest, result.T_target_source, result
+                )
         else:
             target = frame.prepared(self.registration.config, source.voxel_size)
             left = deadline - clock.perf_counter()
             result = self.registration.register_prepared(source, target, deadline=left)
             if result.usable:
-                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
+                self._map.restart(
+                    self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
+                )
                 pose = frame.T_map_sensor @ result.T_target_source
                 return self._relocate(sweep, time, predicted, frame, pose, result)
         self._lost_scans += 1

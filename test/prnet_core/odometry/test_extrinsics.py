@@ -21,7 +21,9 @@ quarter = se3.rotation_exp(np.array([0, 0, np.pi / 2]))
 def update(T_odom_sensor, twist=None, covariance=None, registration=None, elapsed=None):
     twist = np.zeros(6) if twist is None else twist
     covariance = np.eye(6) if covariance is None else covariance
-    return OdometryUpdate("accepted", "", 1.0, T_odom_sensor, np.eye(4), twist, covariance, elapsed, registration)
+    return OdometryUpdate(
+        "accepted", "", 1.0, T_odom_sensor, np.eye(4), twist, covariance, elapsed, registration
+    )
 
 
 @given(twists, twists)

@@ -30,7 +30,9 @@ def test_ate(trajectories):
     estimate.align(true)
     ape = metrics.APE(metrics.PoseRelation.translation_part)
     ape.process_data((true, estimate))
-    assert absolute_trajectory_error(*trajectories) == pytest.approx(ape.get_statistic(metrics.StatisticsType.rmse))
+    assert absolute_trajectory_error(*trajectories) == pytest.approx(
+        ape.get_statistic(metrics.StatisticsType.rmse)
+    )
 
 
 @pytest.mark.parametrize("step", [1, 10])

@@ -9,6 +9,7 @@ from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframes
 from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.metrics import segment_drift
 from prnet_core.odometry.stamps import StampFilter
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.registration import RegistrationConfig
@@ -119,7 +120,10 @@ def test_the_motion_of_a_sweep_is_estimated_with_its_pose():
     twist, pose = np.array([1.5, -0.5, 0.2, 0.1, -0.2, 1.0]), se3.exp(np.array([0.1, 0.05, 0, 0, 0, 0.05]))
     times = rng.uniform(-0.05, 0.05, 6000)
     seen = np.array(
-        [se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0] for p, t in zip(walls, times, strict=True)]
+        [
+            se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0]
+            for p, t in zip(walls, times, strict=True)
+        ]
     )
     guess = pose @ se3.exp(np.array([0.05, -0.04, 0.03, 0.01, 0.0, -0.01]))
     found, estimated = refine_sweep(seen, times, guess, np.zeros(6), target)
@@ -144,3 +148,11 @@ def test_the_motion_of_a_sweep_is_estimated_with_its_pose():
 def test_stamps_that_jump_need_confirmation(stamps, verdicts):
     stamp_filter = StampFilter(jump=1.0)
     assert "".join(stamp_filter.check(stamp)[0][0] for stamp in stamps) == verdicts
+
+
+def test_drift_is_the_error_of_a_segment_by_its_length():
+    truth = np.array([pose_at(0.5 * i) for i in range(41)])
+    estimate = np.array([pose_at(0.505 * i) for i in range(41)])
+    translation, rotation = segment_drift(estimate, truth, (5.0, 10.0))
+    assert translation == pytest.approx(0.01) and rotation == pytest.approx(0.0, abs=1e-9)
+    assert segment_drift(estimate, truth, (50.0,)) is None
