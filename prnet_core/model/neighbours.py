@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from .precision import at_least_float32
+
 ROWS_AT_ONCE = 1024
 GROUP = 4
 
@@ -96,7 +98,7 @@ class _StackedMax(torch.autograd.Function):
 def stacked_max(values: Tensor) -> Tensor:
     """(K, ..., C) -> (..., C), the maximum over the first dimension; K at most 255."""
     if torch.is_grad_enabled() and values.requires_grad and values.device.type == "cpu":
-        return _StackedMax.apply(values.float())
+        return _StackedMax.apply(at_least_float32(values))
     return values.amax(dim=0)
 
 
@@ -120,7 +122,7 @@ def neighbour_max(values: Tensor, neighbours: Tensor) -> Tensor:
     flat = values.reshape(-1, channels)
     if torch.is_grad_enabled() and values.requires_grad:
         if flat.device.type == "cpu":
-            flat = flat.float()  # comparing bfloat16 takes a CPU twice as long
+            flat = at_least_float32(flat)  # comparing bfloat16 takes a CPU twice as long
         best = _NeighbourMax.apply(flat, rows)
     else:
         best = _walk(flat, rows)

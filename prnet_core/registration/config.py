@@ -38,7 +38,7 @@ class RegistrationConfig:
     finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
 
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
-    surface_points: int = 1024  # the same for a network with rotation-invariant inputs
+    surface_points: int = 768  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks

@@ -131,11 +131,13 @@ class Search:
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
-            network, seeds = self.network, range(1, 1 + self.config.network_samples)
-            rotations = self.config.network_rotations
-            first = rotations if network.config.features == "surface" else 1
-            yield lambda: self.refine(self._network(network, range(1), first))
-            yield lambda: self.refine(self._network(network, seeds, rotations))
+            network, rotations = self.network, self.config.network_rotations
+            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
+                yield lambda: self.refine(self._network(network, range(1), rotations))
+            else:
+                seeds = range(1, 1 + self.config.network_samples)
+                yield lambda: self.refine(self._network(network, range(1), 1))
+                yield lambda: self.refine(self._network(network, seeds, rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):

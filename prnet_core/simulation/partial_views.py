@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.geometry.random_rotations import about_vertical
 from prnet_core.simulation import scenes
 from prnet_core.simulation.cluttered_rooms import cluttered_room
+from prnet_core.simulation.depth_camera import OPTICAL
 from prnet_core.simulation.fragments import (
     camera_pose,
     clip_to_region,
@@ -16,6 +18,7 @@ from prnet_core.simulation.fragments import (
 )
 from prnet_core.simulation.scanners import Scanner, random_lidar, spherical
 from prnet_core.simulation.scene_builder import Scene
+from prnet_core.simulation.two_scans import scan_from
 from prnet_core.simulation.views import View
 
 MIN_RETURNS, MIN_PIXELS = 1000, 2500
@@ -58,9 +61,9 @@ def camera_views(rng: np.random.Generator) -> list[View]:
             continue
         turn, nod = rng.normal(0.0, 0.7 * spread), rng.normal(0.0, 0.25 * spread)
         pose = camera_pose(position, yaw + turn, pitch + nod, rng.normal(0.0, 0.1))
-        points = camera.scan(room.rays, pose, rng)
+        points = scan_from(camera, room.rays, pose @ OPTICAL, rng)
         if len(points) > MIN_PIXELS:
-            views.append(View(points @ pose[:3, :3].T + pose[:3, 3], pose))
+            views.append(View(se3.apply(pose @ OPTICAL, points), pose))
         if len(views) == 5:
             break
     return views

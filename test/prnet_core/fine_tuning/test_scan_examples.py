@@ -148,7 +148,7 @@ def test_neighbours_that_are_scans_are_verified_by_free_space(room_scans):
 
 
 def test_motion_between_scans_that_are_not_there_is_refused(room_scans):
-    with pytest.raises(FineTuneError, match="from scan 9 to 0"):
+    with pytest.raises(FineTuneError, match="from 9 to 0 of"):
         ScanExamples(room_scans[0], [ScanTransform(9, 0, np.eye(4))], CONFIG, augment=False)
 
 
