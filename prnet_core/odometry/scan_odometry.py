@@ -17,10 +17,11 @@ from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
-from prnet_core.odometry.tracking import Tracking, tracking_config
+from prnet_core.odometry.tracking import Tracking, relocation_config, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+from prnet_core.registration.search import Hypotheses
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
@@ -40,6 +41,7 @@ class ScanOdometry:
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
+        self._relocator = Registration(None, relocation_config(registration.config))
         self.config = config or OdometryConfig()
         self.reset()
 
@@ -122,7 +124,8 @@ class ScanOdometry:
         predicted = self._prediction.poses(self._pose, self._twist, elapsed)
         source = prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
-        for _, pose in predicted:
+        result = None
+        for _, pose in self._guesses_to_try(predicted):
             result = self._register_to_map(source, pose, "guess", deadline, is_tracking)
             if is_tracking:
                 result = self._tracking.accept_near(result, pose, sweep.scale)
@@ -130,7 +133,11 @@ class ScanOdometry:
                 return self._follow(sweep, time, twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, points, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
+
+    def _guesses_to_try(self, predicted: list[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
+        """All while tracking; lost, the first one at every second scan: the others search without a guess."""
+        return predicted if self._lost_scans == 0 else predicted[: 1 - self._lost_scans % 2]
 
     def _longest_tracked_gap(self) -> float:
         """Seconds since the last pose for which the prediction is strong evidence itself."""
@@ -140,11 +147,11 @@ class ScanOdometry:
         self,
         source: PreparedCloud,
         guess: np.ndarray | None,
-        hypotheses: str,
+        hypotheses: Hypotheses,
         deadline: float,
         is_tracking: bool = False,
     ) -> RegistrationResult:
-        registration = self._tracker if is_tracking else self.registration
+        registration = self._tracker if is_tracking else self._relocator
         target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
@@ -215,47 +222,64 @@ class ScanOdometry:
     def _search(
         self,
         sweep: Sweep,
-        points: np.ndarray,
+        source: PreparedCloud,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
-        failure: RegistrationResult,
+        result: RegistrationResult | None,
         deadline: float,
     ) -> OdometryUpdate:
-        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
-        frame = self._frame_to_try(sweep.points)
-        source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
-        is_lost_short = time - self._pose_time <= self.config.max_prediction
-        if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
-            pass
-        elif frame is None:
-            guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
-            result = self._register_to_map(source, guess, "all", deadline)
-            if result.usable and is_lost_short:
-                return self._follow(sweep, time, twist, result)
-            if result.usable:
-                return self._relocate(
-                    sweep, time, predicted, self._map.newest, result.T_target_source, result
-                )
-        else:
-            target = frame.prepared(self.registration.config, source.voxel_size)
-            left = deadline - clock.perf_counter()
-            result = self.registration.register_prepared(source, target, deadline=left)
-            if result.usable:
-                self._map.restart(
-                    self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
-                )
-                pose = frame.T_map_sensor @ result.T_target_source
-                return self._relocate(sweep, time, predicted, frame, pose, result)
+        """Not near the prediction: one attempt, on the local map or on a keyframe; another target with each one.
+
+        result: of the prediction, None where it was not tried. Once lost, a scan has one attempt: by the prediction
+        or by a search.
+        """
+        if result is None or (self._lost_scans == 0 and clock.perf_counter() <= deadline):
+            is_lost_short = time - self._pose_time <= self.config.max_prediction
+            frame = self._frame_to_try(sweep.points)
+            self._relocator.network = self.registration.network  # it may have been replaced
+            if frame is None:
+                found = self._search_map(source, predicted, time, deadline)
+                if found.usable and is_lost_short:
+                    return self._follow(sweep, time, twist, found)
+                if found.usable:
+                    return self._relocate(
+                        sweep, time, predicted, self._map.newest, found.T_target_source, found
+                    )
+            else:
+                target = frame.prepared(self.registration.config, source.voxel_size)
+                left = deadline - clock.perf_counter()
+                kind = self._hypotheses_to_try()
+                found = self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
+                if found.usable:
+                    self._map.restart(
+                        self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES]
+                    )
+                    pose = frame.T_map_sensor @ found.T_target_source
+                    return self._relocate(sweep, time, predicted, frame, pose, found)
+            result = result or found
         self._lost_scans += 1
-        reason = failure.reason
+        reason = result.reason
         if clock.perf_counter() > deadline:
             reason = f"not registered within its time: {reason}"
-        return self._answer("rejected", reason, registration=failure, pose=predicted)
+        return self._answer("rejected", reason, registration=result, pose=predicted)
+
+    def _search_map(
+        self, source: PreparedCloud, predicted: np.ndarray, time: float, deadline: float
+    ) -> RegistrationResult:
+        """Just after tracking from farther around the prediction, else without a guess."""
+        if self._lost_scans == 0 and time - self._pose_time <= self._longest_tracked_gap():
+            return self._register_to_map(source, predicted, "guess", deadline)
+        return self._register_to_map(source, None, self._hypotheses_to_try(), deadline)
+
+    def _hypotheses_to_try(self) -> Hypotheses:
+        """Features; with a network, it in every second round over the targets."""
+        use_network = self.registration.network is not None and self._lost_scans // 6 % 2 == 1
+        return "network" if use_network else "features"
 
     def _frame_to_try(self, points: np.ndarray) -> Keyframe | None:
-        """None for the local map, at every third scan; else the next keyframe, those that look like the scan first."""
-        round_, place = divmod(self._lost_scans, 3)
+        """None for the local map, at every third search; else the next keyframe, the most similar ones first."""
+        round_, place = divmod(self._lost_scans // 2, 3)
         if place == 0:
             return None
         frames = self.keyframes.most_similar_first(points)
