@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from verification_candidates import Row
 
 from prnet_core.registration.alignment import AlignmentQuality
-from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
@@ -43,18 +43,18 @@ def fit_logistic(
 
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:
-    """Fit both confidences and write the module: scans by free space, clouds without an origin by overlap."""
+    """Fit both confidences and write the module: scans by free space, clouds without an origin by agreement."""
     scans = {name: rows for name, rows in groups.items() if rows[0].quality.violation is not None}
     objects = {name: rows for name, rows in groups.items() if rows[0].quality.violation is None}
     by_free_space = fit_logistic(scans, confidence_features) if scans else FREE_SPACE_CONFIDENCE
-    by_overlap = fit_logistic(objects, object_features) if objects else OVERLAP_CONFIDENCE
+    by_agreement = fit_logistic(objects, object_features) if objects else OBJECT_CONFIDENCE
     text = [
         '"""Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""',
         "",
     ]
     for name, values, used in (
         ("FREE_SPACE_CONFIDENCE", by_free_space, scans),
-        ("OVERLAP_CONFIDENCE", by_overlap, objects),
+        ("OBJECT_CONFIDENCE", by_agreement, objects),
     ):
         count = sum(map(len, used.values()))
         text.append(f"# {count} candidates: {', '.join(used)}" if used else "# not fitted again")

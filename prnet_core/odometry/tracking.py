@@ -30,6 +30,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
+        max_violation_meeting=0.0,
         max_violation_certain=inf,
         min_agreement_certain=-1.0,
     )

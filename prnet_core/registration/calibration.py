@@ -2,5 +2,5 @@
 
 # 560 candidates: Kinect, corridors, handheld LiDAR, offices, rooms
 FREE_SPACE_CONFIDENCE = (-9.28, -2.39, 2.13, 1.54)
-# not fitted again
-OVERLAP_CONFIDENCE = (1.70, 11.20, -34.40)
+# 517 candidates: bunny, different objects, fragments
+OBJECT_CONFIDENCE = (7.52, 6.86)

@@ -103,11 +103,14 @@ class Search:
         return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:
-        """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
-        if not may_stand_out(best.quality, self.config):
+        """Whether a candidate that is not accepted by itself agrees so much better than all others."""
+        is_object = best.quality.violation is None
+        if not may_stand_out(best.quality, self.config) or (is_object and "features" not in self.timings):
             return False
         if self.outstanding is not best:
-            limit = best.quality.agreement / self.config.outstanding_agreement
+            config = self.config
+            factor = config.outstanding_agreement_object if is_object else config.outstanding_agreement
+            limit = best.quality.agreement / factor
             others = self.distinct(best, self.candidates) + self.alternatives(best)
             if any(other.quality.agreement > limit for other in others):
                 return False
