@@ -73,9 +73,9 @@ def stands_out(row: Row, others: list[Row], config: RegistrationConfig) -> bool:
 
 
 def is_distinct(first: Row, second: Row) -> bool:
-    """Rotated by more than 5 degrees, or moved by more than 0.3 m (scans)."""
+    """Rotated by more than 5 degrees, or moved by more than 0.3 m."""
     difference = se3.invert(first.transform) @ second.transform
-    moved = first.quality.violation is not None and np.linalg.norm(difference[:3, 3]) > 0.3
+    moved = np.linalg.norm(difference[:3, 3]) > 0.3
     return bool(moved or se3.rotation_angle(difference[:3, :3]) > np.radians(5.0))
 
 

@@ -20,17 +20,14 @@ __all__ = ["confidence_features", "fit_logistic", "object_features", "write_cali
 def fit_logistic(
     groups: dict[str, list[Row]], features: Callable[[AlignmentQuality], list[float]], ridge: float = 1e-3
 ) -> np.ndarray:
-    """Coefficients of a logistic regression; each group weighs the same, its correct and incorrect ones alike."""
+    """Coefficients of a logistic regression; each group weighs the same, its candidates alike."""
     values, correct, weights = [], [], []
     for rows in groups.values():
-        for right in (True, False):
-            chosen = [row for row in rows if row.is_correct == right and row.quality.num_inliers >= 10]
-            values += [features(row.quality) for row in chosen]
-            correct += [right] * len(chosen)
-            weights += [1.0 / max(1, len(chosen))] * len(chosen)
-    values, correct, weights = np.array(values), np.array(correct), np.array(weights)
-    for right in (True, False):
-        weights[correct == right] /= weights[correct == right].sum()
+        chosen = [row for row in rows if row.quality.num_inliers >= 10]
+        values += [features(row.quality) for row in chosen]
+        correct += [row.is_correct for row in chosen]
+        weights += [1.0 / max(1, len(chosen))] * len(chosen)
+    values, correct, weights = np.array(values), np.array(correct), np.array(weights) / len(groups)
 
     def loss(coefficients: np.ndarray) -> float:
         odds = values @ coefficients

@@ -87,11 +87,9 @@ class RegistrationConfig:
     )
     min_agreement_meeting: float = 0.65
 
-    min_confidence_accepted: float = (
-        0.94  # sensor origin not known: docs/results/registration_verification.md
-    )
-    min_confidence_weak: float = 0.5
-    strong_score: float = 3.5  # without a sensor origin no further hypotheses are tried from here
+    min_agreement_object: float = 0.48  # sensor origin not known: docs/results/registration_verification.md
+    min_agreement_weak_object: float = 0.32
+    min_agreement_certain_object: float = 0.54  # no further hypotheses are tried from here
     min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
     outstanding_agreement_object: float = 1.5  # this many times
     full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than

@@ -35,7 +35,10 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return quality.num_inliers >= config.min_inliers and object_score(quality) >= config.strong_score
+        return (
+            quality.num_inliers >= config.min_inliers
+            and quality.agreement >= config.min_agreement_certain_object
+        )
     if verify(quality, config)[0] != ACCEPTED:
         return False
     agrees = (
@@ -76,14 +79,13 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
 
 
 def _by_agreement(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    confidence = logistic(object_score(quality))
-    if confidence >= config.min_confidence_accepted:
+    if quality.agreement >= config.min_agreement_object:
         return ACCEPTED
     noisy = (
         min(quality.overlap_source, quality.overlap_target) >= config.full_overlap
         and quality.residual <= config.full_overlap_residual
     )
-    return WEAK if noisy or confidence >= config.min_confidence_weak else REJECTED
+    return WEAK if noisy or quality.agreement >= config.min_agreement_weak_object else REJECTED
 
 
 def object_features(quality: AlignmentQuality) -> list[float]:
