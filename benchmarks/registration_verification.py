@@ -31,8 +31,25 @@ from prnet_core.registration.verify import may_stand_out, score, verify
 
 CONFIG = RegistrationConfig()
 VIOLATIONS = (0.005, 0.008, 0.01, 0.012, 0.015, 0.02, 0.025, 0.03, 0.04)
-MARGIN = 0.8
+MOST_INCORRECT, MARGIN = 0.001, 0.8
 ALIKE = ("different twins",)
+
+
+NOTES = [
+    "",
+    "What is held out: the violation limit in *left out*, and the coefficients of the confidence in its table.",
+    "The other thresholds (agreement, surfaces, alternatives) were chosen with these candidates at hand; no",
+    "sensor is kept back.",
+    "",
+    "What is left: *table top*, a noisy stereo camera, is never accepted. The refinement leaves the tolerance",
+    "even from the ground truth in two thirds of its pairs, larger voxels did not help, and its correct",
+    "candidates agree no better than those that are 3 to 15 degrees off. *Depth camera*: people close to the",
+    "sensor violate free space; views of a single wall are not constrained, and are left out of the percentages.",
+    "*Crowd*: people violate free space, so that no candidate is accepted by itself; the correct one is accepted",
+    "because it agrees much better than all others. *Corridors*: rotated or moved candidates are accepted by",
+    "themselves, and are ambiguous in the search. *Fragments* have no sensor origin; those that overlap least are",
+    "not accepted.",
+]
 
 
 def different_objects():
@@ -109,11 +126,13 @@ def best_of_pairs(
 
 
 def left_out_threshold(groups: list[list[Row]]) -> float:
-    """The largest free-space violation up to which no pair keeps an incorrect candidate, less a margin of 20 %."""
+    """The largest free-space violation up to which at most 0.1 % of the incorrect candidates are kept, less 20 %."""
     best = VIOLATIONS[0]
+    count = sum(not row.is_correct for rows in groups for row in rows)
     for limit in VIOLATIONS:
         config = RegistrationConfig(max_violation_accepted=limit)
-        if any(kept.is_wrong for rows in groups for kept in best_of_pairs(rows, config)):
+        wrong = sum(kept.is_wrong for rows in groups for kept in best_of_pairs(rows, config))
+        if wrong > MOST_INCORRECT * count:
             break
         best = limit
     return MARGIN * best
@@ -183,6 +202,7 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
     if missing:
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
     lines += reliability(groups)
+    lines += NOTES
     return "\n".join(lines) + "\n", {"groups": table, "all": totals}
 
 

@@ -69,9 +69,11 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
     agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
-    surface = quality.surface_agreement
-    meets = surface > config.min_surface_agreement or min(surface, agreement) > config.min_both_agreements
-    if violation < config.max_violation_accepted and agreement > config.min_agreement_accepted and meets:
+    surface, excess = quality.surface_agreement, max(0.0, violation - config.max_violation_certain)
+    meets = surface > config.min_surface_agreement + config.surface_per_violation * excess
+    is_noisy = excess == 0.0 and min(surface, agreement) > config.min_both_agreements
+    agrees = agreement > config.min_agreement_accepted and (meets or is_noisy)
+    if violation < config.max_violation_accepted and agrees:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
         return WEAK
