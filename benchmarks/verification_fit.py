@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from verification_candidates import Row
 
 from prnet_core.registration.alignment import AlignmentQuality
-from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
@@ -20,17 +20,14 @@ __all__ = ["confidence_features", "fit_logistic", "object_features", "write_cali
 def fit_logistic(
     groups: dict[str, list[Row]], features: Callable[[AlignmentQuality], list[float]], ridge: float = 1e-3
 ) -> np.ndarray:
-    """Coefficients of a logistic regression; each group weighs the same, its correct and incorrect ones alike."""
+    """Coefficients of a logistic regression; each group weighs the same, its candidates alike."""
     values, correct, weights = [], [], []
     for rows in groups.values():
-        for right in (True, False):
-            chosen = [row for row in rows if row.is_correct == right and row.quality.num_inliers >= 10]
-            values += [features(row.quality) for row in chosen]
-            correct += [right] * len(chosen)
-            weights += [1.0 / max(1, len(chosen))] * len(chosen)
-    values, correct, weights = np.array(values), np.array(correct), np.array(weights)
-    for right in (True, False):
-        weights[correct == right] /= weights[correct == right].sum()
+        chosen = [row for row in rows if row.quality.num_inliers >= 10]
+        values += [features(row.quality) for row in chosen]
+        correct += [row.is_correct for row in chosen]
+        weights += [1.0 / max(1, len(chosen))] * len(chosen)
+    values, correct, weights = np.array(values), np.array(correct), np.array(weights) / len(groups)
 
     def loss(coefficients: np.ndarray) -> float:
         odds = values @ coefficients
@@ -43,18 +40,18 @@ def fit_logistic(
 
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:
-    """Fit both confidences and write the module: scans by free space, clouds without an origin by overlap."""
+    """Fit both confidences and write the module: scans by free space, clouds without an origin by agreement."""
     scans = {name: rows for name, rows in groups.items() if rows[0].quality.violation is not None}
     objects = {name: rows for name, rows in groups.items() if rows[0].quality.violation is None}
     by_free_space = fit_logistic(scans, confidence_features) if scans else FREE_SPACE_CONFIDENCE
-    by_overlap = fit_logistic(objects, object_features) if objects else OVERLAP_CONFIDENCE
+    by_agreement = fit_logistic(objects, object_features) if objects else OBJECT_CONFIDENCE
     text = [
         '"""Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""',
         "",
     ]
     for name, values, used in (
         ("FREE_SPACE_CONFIDENCE", by_free_space, scans),
-        ("OVERLAP_CONFIDENCE", by_overlap, objects),
+        ("OBJECT_CONFIDENCE", by_agreement, objects),
     ):
         count = sum(map(len, used.values()))
         text.append(f"# {count} candidates: {', '.join(used)}" if used else "# not fitted again")

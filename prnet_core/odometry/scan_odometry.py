@@ -17,10 +17,11 @@ from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
-from prnet_core.odometry.tracking import Tracking, tracking_config
+from prnet_core.odometry.tracking import Tracking, relocation_config, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+from prnet_core.registration.search import Hypotheses
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
@@ -43,6 +44,7 @@ class ScanOdometry:
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
+        self._relocator = Registration(None, relocation_config(registration.config))
         self.config = config or OdometryConfig()
         self._map_id = -1
         self.reset()
@@ -180,7 +182,7 @@ class ScanOdometry:
         self,
         source: PreparedCloud,
         guess: np.ndarray | None,
-        hypotheses: str,
+        hypotheses: Hypotheses,
         deadline: float,
         is_tracking: bool = False,
     ) -> RegistrationResult:
@@ -265,8 +267,7 @@ class ScanOdometry:
         if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
             pass
         elif frame is None:
-            guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
-            result = self._register_to_map(source, guess, "all", deadline)
+            result = self._search_map(source, predicted, time, deadline)
             is_reachable = not self._lost_scans or self._is_reachable(result.T_target_source, predicted, time, sweep)
             if result.usable and is_lost_short and is_reachable:
                 return self._follow(sweep, time, twist, result)
@@ -275,7 +276,8 @@ class ScanOdometry:
         else:
             target = frame.prepared(self.registration.config, source.voxel_size)
             left = deadline - clock.perf_counter()
-            result = self.registration.register_prepared(source, target, deadline=left)
+            kind = self._hypotheses_to_try()
+            result = self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
             if result.usable:
                 self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
                 pose = frame.T_map_sensor @ result.T_target_source
@@ -285,6 +287,24 @@ class ScanOdometry:
         if clock.perf_counter() > deadline:
             reason = f"not registered within its time: {reason}"
         return self._answer("rejected", reason, registration=failure, pose=predicted)
+
+    def _search_map(
+        self, source: PreparedCloud, predicted: np.ndarray, time: float, deadline: float
+    ) -> RegistrationResult:
+        """From the prediction and beyond it just after tracking; while lost, by a cheaper search without a guess."""
+        target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
+        left = deadline - clock.perf_counter()
+        if self._lost_scans:
+            kind = self._hypotheses_to_try()
+            return self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
+        guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
+        return self.registration.register_prepared(source, target, guess, deadline=left)
+
+    def _hypotheses_to_try(self) -> Hypotheses:
+        """Features; with a network, it in every second round over the targets."""
+        self._relocator.network = self.registration.network  # it may have been replaced
+        use_network = self.registration.network is not None and self._lost_scans // 6 % 2 == 1
+        return "network" if use_network else "features"
 
     def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
         """Whether the sensor can have moved to a pose (4, 4) since it was lost; otherwise it was carried."""

@@ -15,6 +15,7 @@ MAX_ROTATION = 0.1  # radians from the prediction: near it
 MIN_AGREEMENT = 0.8  # of the usual agreement of the scans with the map
 GAIN = 0.2  # of the latest scan in what is usual
 VERIFIED_POINTS = 1000
+MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
 
@@ -26,10 +27,28 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
     return replace(
         config,
         coarse_iterations=0,
+        final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
+        max_violation_meeting=0.0,
         max_violation_certain=inf,
         min_agreement_certain=-1.0,
+    )
+
+
+def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
+    """For a scan while lost: the most promising hypothesis of a few, refined just far enough to be verified.
+
+    A correct hypothesis converges within a few iterations. The next scans, tracked, refine the pose.
+    """
+    return replace(
+        config,
+        coarse_iterations=min(10, config.coarse_iterations),
+        fine_iterations=min(6, config.fine_iterations),
+        final_iterations=min(6, config.final_iterations),
+        feature_hypotheses=2,
+        refined_hypotheses=1,
+        verified_points=min(VERIFIED_POINTS, config.verified_points),
     )
 
 

@@ -1,6 +1,6 @@
 """Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""
 
-# 560 candidates: Kinect, corridors, handheld LiDAR, offices, rooms
-FREE_SPACE_CONFIDENCE = (-9.28, -2.39, 2.13, 1.54)
-# not fitted again
-OVERLAP_CONFIDENCE = (1.70, 11.20, -34.40)
+# 4362 candidates: KITTI, Kinect, corridors, crowd, depth camera, different places, garage, handheld LiDAR, libpointmatcher, offices, park, rooms, sample LiDAR, sample camera, stairs, street, table top, twins
+FREE_SPACE_CONFIDENCE = (-5.65, -1.59, 0.35, 1.91)
+# 517 candidates: bunny, different objects, fragments
+OBJECT_CONFIDENCE = (4.76, 5.50)

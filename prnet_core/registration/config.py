@@ -41,7 +41,9 @@ class RegistrationConfig:
     surface_points: int = 768  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
-    network_rotations: int = 4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks
+    network_rotations: int = (
+        4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks
+    )
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40
@@ -65,7 +67,11 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
-    min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface
+    min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface,
+    surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`,
+    min_both_agreements: float = (
+        0.65  # or this share below that violation, with such an agreement: noisy scans
+    )
     min_across_agreement: float = (
         0.2  # of what is seen across the least constrained axis: less is slid along it
     )
@@ -79,12 +85,16 @@ class RegistrationConfig:
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
-
-    min_confidence_accepted: float = (
-        0.88  # sensor origin not known: docs/results/registration_verification.md
+    max_violation_meeting: float = (
+        0.03  # the same where surfaces that are near each other meet nearly everywhere
     )
-    min_confidence_weak: float = 0.5
-    strong_score: float = 3.5  # without a sensor origin no further hypotheses are tried from here
+    min_agreement_meeting: float = 0.65
+
+    min_agreement_object: float = 0.48  # sensor origin not known: docs/results/registration_verification.md
+    min_agreement_weak_object: float = 0.32
+    min_agreement_certain_object: float = 0.54  # no further hypotheses are tried from here
+    min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
+    outstanding_agreement_object: float = 1.5  # this many times
     full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 

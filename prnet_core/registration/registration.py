@@ -110,8 +110,9 @@ class Registration:
     ) -> RegistrationResult:
         """`register` for clouds from `prepare` with one voxel size; raises RegistrationError when it differs.
 
-        hypotheses: 'all', or 'guess' for the guess alone (the cost of a tracked scan). deadline: seconds that the
-        search may take instead of the configured `max_scan_time`; the first hypothesis is always tried.
+        hypotheses: 'all', or one kind: 'guess' for the guess alone (the cost of a tracked scan), 'features', 'network'.
+        deadline: seconds that the search may take instead of the configured `max_scan_time`; the first hypothesis is
+        always tried.
         """
         if source.voxel_size != target.voxel_size:
             raise RegistrationError(f"voxel sizes differ: {source.voxel_size} and {target.voxel_size}")

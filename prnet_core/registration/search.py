@@ -29,7 +29,7 @@ from prnet_core.registration.verify import is_certain, may_stand_out, score, ver
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
-Hypotheses = Literal["guess", "all"]
+Hypotheses = Literal["guess", "features", "network", "all"]
 Named = list[tuple[str, np.ndarray]]
 
 
@@ -80,7 +80,7 @@ class Search:
         """The best candidate; later, more expensive stages run only while none is certain.
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
-        the guess alone (identity without one).
+        the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none).
         """
         best: Candidate | None = None
         for run in self._stages(guess, identity, hypotheses):
@@ -103,11 +103,14 @@ class Search:
         return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:
-        """Whether a candidate, contradicted by moving things perhaps, agrees so much better than all others."""
-        if not may_stand_out(best.quality, self.config):
+        """Whether a candidate that is not accepted by itself agrees so much better than all others."""
+        is_object = best.quality.violation is None
+        if not may_stand_out(best.quality, self.config) or (is_object and "features" not in self.timings):
             return False
         if self.outstanding is not best:
-            limit = best.quality.agreement / self.config.outstanding_agreement
+            config = self.config
+            factor = config.outstanding_agreement_object if is_object else config.outstanding_agreement
+            limit = best.quality.agreement / factor
             others = self.distinct(best, self.candidates) + self.alternatives(best)
             if any(other.quality.agreement > limit for other in others):
                 return False
@@ -126,13 +129,22 @@ class Search:
             return
         shift = self.target.points.mean(axis=0) - self.source.points.mean(axis=0)
         centroid = se3.make_transform(np.eye(3), shift)
+        if hypotheses == "features" or (hypotheses == "network" and self.network is None):
+            yield lambda: self.refine(self._features() or [("centroid", centroid)])
+            return
+        if self.network is not None and hypotheses == "network":
+            network = self.network
+            yield lambda: self.refine(self._network(network, range(1), 1) or [("centroid", centroid)])
+            return
         yield lambda: self.refine([("identity", identity), ("centroid", centroid)])
         yield lambda: self.refine(self._features())
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
             network, rotations = self.network, self.config.network_rotations
-            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
+            if (
+                network.config.features == "surface"
+            ):  # one run gives several hypotheses, whatever the rotation
                 yield lambda: self.refine(self._network(network, range(1), rotations))
             else:
                 seeds = range(1, 1 + self.config.network_samples)
@@ -215,7 +227,9 @@ class Search:
         config = self.config
         if config.coarse_iterations:
             levels = self.source.coarse_level, self.target.coarse_level
-            transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+            transform = align(
+                *levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config
+            )
         transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
         return self._finish(Aligned(name, transform, 0))
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.registration.alignment import AlignmentQuality
-from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OVERLAP_CONFIDENCE
+from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
+MEETING = 0.9  # share of what is seen near the other cloud that lies on its surface
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
-    """Status and reason of a refined transform: by free space where a sensor origin is known, else by overlap."""
+    """Status and reason of a refined transform: by free space where a sensor origin is known, else by agreement."""
     found = describe(quality)
     if quality.num_inliers < config.min_inliers:
         return REJECTED, f"only {quality.num_inliers} points agree, {config.min_inliers} are needed"
     if quality.violation is None:
-        status = _by_overlap(quality, config)
+        status = _by_agreement(quality, config)
     else:
         status = _by_free_space(quality, quality.violation, config)
     if status == REJECTED:
@@ -34,59 +35,69 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return quality.num_inliers >= config.min_inliers and overlap_score(quality) >= config.strong_score
+        return (
+            quality.num_inliers >= config.min_inliers
+            and quality.agreement >= config.min_agreement_certain_object
+        )
     if verify(quality, config)[0] != ACCEPTED:
         return False
-    agrees = quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
+    agrees = (
+        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
+    )
     seen = quality.agreement > config.min_agreement_seen and quality.violation < SMALL_VIOLATION
     return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when moving things may be what contradicts the transform: `Search` then compares it with alternatives."""
-    return (
-        quality.violation is not None
-        and quality.num_inliers >= config.min_inliers
-        and quality.violation < config.max_violation_outstanding
-        and quality.agreement > config.min_agreement_outstanding
-        and (quality.across_agreement or 1.0) > config.min_across_agreement
-        and free_direction(quality, config) is None
-    )
+    """True when a transform may be correct though it is not accepted: `Search` then compares it with alternatives.
+
+    Moving things violate free space; clouds without an origin agree less the less they overlap.
+    """
+    if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
+        return False
+    if quality.violation is None:
+        return quality.agreement > config.min_agreement_outstanding_object
+    if (quality.across_agreement or 1.0) <= config.min_across_agreement:
+        return False
+    agrees = quality.agreement > config.min_agreement_outstanding
+    meets = quality.surface_agreement > MEETING and quality.agreement > config.min_agreement_meeting
+    limit = config.max_violation_outstanding if agrees else config.max_violation_meeting
+    return (agrees or meets) and quality.violation < limit
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
     agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
-    meets = (
-        agreement > config.min_agreement_accepted and quality.surface_agreement > config.min_surface_agreement
-    )
-    if violation < config.max_violation_accepted and meets:
+    surface, excess = quality.surface_agreement, max(0.0, violation - config.max_violation_certain)
+    meets = surface > config.min_surface_agreement + config.surface_per_violation * excess
+    is_noisy = excess == 0.0 and min(surface, agreement) > config.min_both_agreements
+    agrees = agreement > config.min_agreement_accepted and (meets or is_noisy)
+    if violation < config.max_violation_accepted and agrees:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
         return WEAK
     return REJECTED
 
 
-def _by_overlap(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    confidence = logistic(overlap_score(quality))
-    if confidence >= config.min_confidence_accepted:
+def _by_agreement(quality: AlignmentQuality, config: RegistrationConfig) -> str:
+    if quality.agreement >= config.min_agreement_object:
         return ACCEPTED
     noisy = (
         min(quality.overlap_source, quality.overlap_target) >= config.full_overlap
         and quality.residual <= config.full_overlap_residual
     )
-    return WEAK if noisy or confidence >= config.min_confidence_weak else REJECTED
+    return WEAK if noisy or quality.agreement >= config.min_agreement_weak_object else REJECTED
 
 
 def object_features(quality: AlignmentQuality) -> list[float]:
-    """What `overlap_score` weighs: 1, overlap of both clouds, residual in voxels."""
-    return [1.0, quality.overlap, min(quality.residual, 1.0)]
+    """What `object_score` weighs: 1, and the logarithm of the agreement."""
+    return [1.0, float(np.log(quality.agreement + FEW_AGREEING))]
 
 
-def overlap_score(quality: AlignmentQuality) -> float:
-    """Log odds that a transform is correct by overlap and residual: a logistic fit, see `calibration`."""
-    return float(np.dot(object_features(quality), OVERLAP_CONFIDENCE))
+def object_score(quality: AlignmentQuality) -> float:
+    """Log odds that a transform of clouds without an origin is correct: a logistic fit, see `calibration`."""
+    return float(np.dot(object_features(quality), OBJECT_CONFIDENCE))
 
 
 def confidence_features(quality: AlignmentQuality) -> list[float]:
@@ -99,7 +110,7 @@ def confidence_features(quality: AlignmentQuality) -> list[float]:
 def score(quality: AlignmentQuality) -> float:
     """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
     if quality.violation is None:
-        return overlap_score(quality)
+        return object_score(quality)
     return _agreement_score(quality) - 2.7 * float(np.log(quality.violation))
 
 
@@ -118,7 +129,7 @@ def _agreement_score(quality: AlignmentQuality) -> float:
 def confidence(quality: AlignmentQuality) -> float:
     """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
     if quality.violation is None:
-        return logistic(overlap_score(quality))
+        return logistic(object_score(quality))
     return logistic(float(np.dot(confidence_features(quality), FREE_SPACE_CONFIDENCE)))
 
 

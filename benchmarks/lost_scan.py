@@ -1,0 +1,74 @@
+"""What a scan costs while the odometry is lost, beside a tracked one, and after how many scans it is found again.
+
+    OMP_NUM_THREADS=1 python benchmarks/lost_scan.py
+
+The sensor walks through a recording, is then carried to a place that it has not seen, and back to where it was, rotated
+by 120 degrees. CPU milliseconds, without a network and without a limit of time: the limit counts seconds of the clock.
+PyTorch, which the first search imports without a network too, is loaded before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from odometry_data import ROOT, Sequence, drive, recording
+
+import prnet_core.geometry.spatial_consistency  # noqa: F401  imports PyTorch
+from prnet_core.geometry import se3
+from prnet_core.odometry import OdometryConfig, ScanOdometry
+from prnet_core.registration import Registration
+from prnet_core.simulation.two_scans import room_pair
+
+TRACKED, AWAY, BACK = 20, 15, 12
+ROTATION = se3.rotation_exp(np.array([0.0, 0.0, np.radians(120.0)]))
+
+
+def measure(sequence: Sequence) -> str:
+    """A row of the table."""
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=1e3))
+    rooms = [room_pair(number, 135.0).source for number in range(3)]
+    middle = TRACKED // 2
+    back = [sequence.scans[middle + i % 3] @ ROTATION.T for i in range(BACK)]
+    scans = sequence.scans[:TRACKED] + [rooms[i % 3] for i in range(AWAY)] + back
+    stamp, seconds, statuses = 0.0, [], []
+    for points in scans:
+        began = time.process_time()
+        update = odometry.register_scan(points, stamp)
+        seconds.append(time.process_time() - began)
+        statuses.append(update.status)
+        stamp += sequence.interval
+    tracked = [
+        s for s, status in list(zip(seconds, statuses, strict=True))[2:TRACKED] if status == "accepted"
+    ]
+    lost = [s for s, status in zip(seconds, statuses, strict=True) if status == "rejected"][1:]
+    found = next((i for i, status in enumerate(statuses[TRACKED + AWAY :]) if status == "accepted"), None)
+    mistaken = sum(status == "accepted" for status in statuses[TRACKED : TRACKED + AWAY])
+    cells = [sequence.name, 1e3 * np.median(tracked), 1e3 * np.median(lost), 1e3 * np.max(lost)]
+    text = f"| {cells[0]} | {cells[1]:.0f} | {cells[2]:.0f} | {cells[3]:.0f} | {cells[2] / cells[1]:.1f} | "
+    return text + f"{mistaken} of {AWAY} | {'never' if found is None else found + 1} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args()
+    print(
+        "| recording | tracked: ms | lost: ms | most | lost / tracked | accepted in the other place | found again |"
+    )
+    print("|" + "---|" * 7)
+    print(
+        measure(recording("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15))),
+        flush=True,
+    )
+    for name, place, sensor in (
+        ("office, 32 beams", "office", "lidar32"),
+        ("street, 32 beams", "street", "lidar32"),
+    ):
+        print(measure(drive(name, place, sensor, (0.5, 0.25), TRACKED + 1)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
