@@ -54,7 +54,7 @@ def write_calibration(groups: dict[str, list[Row]]) -> None:
         ("OBJECT_CONFIDENCE", by_agreement, objects),
     ):
         count = sum(map(len, used.values()))
-        text.append(f"# {count} candidates: {', '.join(used)}" if used else "# not fitted again")
+        text.append(f"# {count} candidates of {len(used)} groups" if used else "# not fitted again")
         text.append(f"{name} = ({', '.join(f'{value:.2f}' for value in values)})")
     FILE.write_text("\n".join(text) + "\n")
     print(FILE.read_text())

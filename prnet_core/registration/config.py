@@ -85,10 +85,8 @@ class RegistrationConfig:
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
-    max_violation_meeting: float = (
-        0.03  # the same where surfaces that are near each other meet nearly everywhere
-    )
-    min_agreement_meeting: float = 0.65
+    max_violation_meeting: float = 0.03  # the same where surfaces that are near each other meet throughout
+    min_agreement_meeting: float = 0.6
 
     min_agreement_object: float = 0.48  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32

@@ -24,7 +24,7 @@ from prnet_core.registration.network_hypotheses import network_transforms, rotat
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import is_certain, may_stand_out, score, verify
+from prnet_core.registration.verify import is_certain, outstanding_factor, score, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -104,12 +104,12 @@ class Search:
 
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate that is not accepted by itself agrees so much better than all others."""
-        is_object = best.quality.violation is None
-        if not may_stand_out(best.quality, self.config) or (is_object and "features" not in self.timings):
+        factor = outstanding_factor(best.quality, self.config)
+        if factor == float("inf") or (
+            factor > self.config.outstanding_agreement and "features" not in self.timings
+        ):
             return False
         if self.outstanding is not best:
-            config = self.config
-            factor = config.outstanding_agreement_object if is_object else config.outstanding_agreement
             limit = best.quality.agreement / factor
             others = self.distinct(best, self.candidates) + self.alternatives(best)
             if any(other.quality.agreement > limit for other in others):

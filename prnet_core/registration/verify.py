@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from prnet_core.registration.alignment import AlignmentQuality
@@ -48,21 +50,26 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
 
 
-def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """True when a transform may be correct though it is not accepted: `Search` then compares it with alternatives.
+def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) -> float:
+    """How many times less all others must agree for a transform that is not accepted by itself; inf: it never is.
 
     Moving things violate free space; clouds without an origin agree less the less they overlap.
     """
+    agreement, violation = quality.agreement, quality.violation
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
-        return False
-    if quality.violation is None:
-        return quality.agreement > config.min_agreement_outstanding_object
+        return inf
+    if violation is None:
+        return (
+            config.outstanding_agreement_object
+            if agreement > config.min_agreement_outstanding_object
+            else inf
+        )
     if (quality.across_agreement or 1.0) <= config.min_across_agreement:
-        return False
-    agrees = quality.agreement > config.min_agreement_outstanding
-    meets = quality.surface_agreement > MEETING and quality.agreement > config.min_agreement_meeting
-    limit = config.max_violation_outstanding if agrees else config.max_violation_meeting
-    return (agrees or meets) and quality.violation < limit
+        return inf
+    if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
+        return config.outstanding_agreement
+    meets = quality.surface_agreement > MEETING and agreement > config.min_agreement_meeting
+    return config.outstanding_agreement if meets and violation < config.max_violation_meeting else inf
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
