@@ -30,8 +30,16 @@ def main() -> None:
             os.environ[name] = str(PROFILE)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     node = subprocess.Popen(
-        [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", "-p", "weights:=none",
-         "-p", f"reliability:={options.reliability}"],
+        [
+            sys.executable,
+            "-m",
+            "prnet_ros.node.main",
+            "--ros-args",
+            "-p",
+            "weights:=none",
+            "-p",
+            f"reliability:={options.reliability}",
+        ],
         cwd=ROOT,
     )
     try:
@@ -39,8 +47,10 @@ def main() -> None:
     finally:
         node.send_signal(signal.SIGINT)
         node.wait(30)
-    print(f"profile {PROFILE.name if options.profile else 'none'}, {options.reliability}: "
-          f"{options.clouds} clouds of {options.points} points at {options.rate:g} Hz")
+    print(
+        f"profile {PROFILE.name if options.profile else 'none'}, {options.reliability}: "
+        f"{options.clouds} clouds of {options.points} points at {options.rate:g} Hz"
+    )
     for name in ("received", "registered", "dropped", "missing_by_stamps", "latency_median_ms", "latency_p95_ms"):
         print(f"  {name:<20} {values[name]}")
 

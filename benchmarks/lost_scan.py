@@ -39,9 +39,7 @@ def measure(sequence: Sequence) -> str:
         seconds.append(time.process_time() - began)
         statuses.append(update.status)
         stamp += sequence.interval
-    tracked = [
-        s for s, status in list(zip(seconds, statuses, strict=True))[2:TRACKED] if status == "accepted"
-    ]
+    tracked = [s for s, status in list(zip(seconds, statuses, strict=True))[2:TRACKED] if status == "accepted"]
     lost = [s for s, status in zip(seconds, statuses, strict=True) if status == "rejected"][1:]
     found = next((i for i, status in enumerate(statuses[TRACKED + AWAY :]) if status == "accepted"), None)
     mistaken = sum(status == "accepted" for status in statuses[TRACKED : TRACKED + AWAY])
@@ -51,13 +49,9 @@ def measure(sequence: Sequence) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args()
-    print(
-        "| recording | tracked: ms | lost: ms | most | lost / tracked | accepted in the other place | found again |"
-    )
+    print("| recording | tracked: ms | lost: ms | most | lost / tracked | accepted in the other place | found again |")
     print("|" + "---|" * 7)
     print(
         measure(recording("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15))),

@@ -72,9 +72,7 @@ def paper_row(name: str, title: str, published: str) -> str:
 
 def pair_row(results: dict, title: str, names: list[str]) -> str:
     sets = [results[name] for name in names]
-    counts = {
-        name: (sum(correct(one[name]) for one in sets), sum(one[name]["of"] for one in sets)) for name in METHODS
-    }
+    counts = {name: (sum(correct(one[name]) for one in sets), sum(one[name]["of"] for one in sets)) for name in METHODS}
     peer = max((m for m in METHODS if not m.startswith("prnet_ros")), key=lambda m: counts[m][0])
     ours, theirs = ("{}/{}".format(*counts[method]) for method in ("prnet_ros", peer))
     return f"| {title} | correct pairs | {ours} | {peer} {theirs} | [pairs](registration_pairs.md) |"

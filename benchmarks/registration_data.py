@@ -128,9 +128,7 @@ def different_places() -> Iterator[Pair]:
                 continue
             yield Pair(f"{source_name} on {target_name}", source, target, None, ROOM_TOLERANCE)
             scale = size(target) / size(source)
-            yield Pair(
-                f"{source_name} on {target_name}, one size", source * scale, target, None, ROOM_TOLERANCE
-            )
+            yield Pair(f"{source_name} on {target_name}, one size", source * scale, target, None, ROOM_TOLERANCE)
 
 
 def size(points: np.ndarray) -> float:

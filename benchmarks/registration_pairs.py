@@ -112,9 +112,7 @@ def to_markdown(results: dict, command: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="JSON here, the table as Markdown beside it")
     parser.add_argument("--weights", help="weights file; the packaged one when left out")
     parser.add_argument("--methods", nargs="*", help="only methods whose name contains one of these")

@@ -85,11 +85,7 @@ def stands_out(row: Row, others: list[Row], config: RegistrationConfig) -> bool:
     factor = outstanding_factor(row.quality, config)
     if factor == float("inf"):
         return False
-    return all(
-        factor * other.quality.agreement <= row.quality.agreement
-        for other in others
-        if is_distinct(row, other)
-    )
+    return all(factor * other.quality.agreement <= row.quality.agreement for other in others if is_distinct(row, other))
 
 
 def is_distinct(first: Row, second: Row) -> bool:
@@ -115,9 +111,7 @@ class Kept:
         return self.is_accepted and not self.row.is_correct
 
 
-def best_of_pairs(
-    rows: list[Row], config: RegistrationConfig = CONFIG, without_correct: bool = False
-) -> list[Kept]:
+def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_correct: bool = False) -> list[Kept]:
     """One candidate of each pair."""
     kept = []
     for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
@@ -255,9 +249,7 @@ def reliability(groups: dict[str, list[Row]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print the names for --collect")
     parser.add_argument("--collect", metavar="NAME")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))

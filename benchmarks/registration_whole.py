@@ -60,14 +60,10 @@ def register(pair: Pair, guess: np.ndarray | None) -> tuple[str, bool, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", required=True)
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))
-    parser.add_argument(
-        "--with-identity", action="store_true", help="the same with the identity as guess, too"
-    )
+    parser.add_argument("--with-identity", action="store_true", help="the same with the identity as guess, too")
     arguments = parser.parse_args()
     special = {
         "different places": different_places,

@@ -51,9 +51,7 @@ def measure(network: PRNet, pairs: list[Pair], num_points: int, passes: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weights", type=Path, help="default: the packaged ones")
     parser.add_argument("--points", type=int, nargs="+", default=[384, 768, 1536])
     parser.add_argument("--passes", type=int, help="default: as the weights say")

@@ -78,9 +78,7 @@ def survey_pairs(name: str, seed: int = 0) -> Iterator[TwoScans]:
             first = rng.uniform(0.0, path.length)
             second = first + rng.uniform(*survey.metres)
             target = _sensor_at(place, path, first, 0.0, survey.sensor, rng)
-            source = _sensor_at(
-                place, path, second, rng.uniform(-survey.degrees, survey.degrees), survey.sensor, rng
-            )
+            source = _sensor_at(place, path, second, rng.uniform(-survey.degrees, survey.degrees), survey.sensor, rng)
             yield two_scans(place.name, survey.sensor, scene, target, source, rng, survey.seconds)
 
 
@@ -108,9 +106,7 @@ def twin_rooms(seed: int = 0) -> tuple[MovingScene, np.ndarray, np.ndarray]:
     return place.scene(moving=False), place.rooms[is_twin], place.rooms[~is_twin]
 
 
-def room_scan(
-    scene: MovingScene, middle: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def room_scan(scene: MovingScene, middle: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A scan with 32 rings near a room's middle, and T_world_sensor."""
     position = middle + rng.uniform((-0.6, -0.6, 1.0), (0.6, 0.6, 1.4))
     pose = sensor_pose(position, rng.uniform(-180.0, 180.0), tuple(rng.normal(0.0, 2.0, 2)))

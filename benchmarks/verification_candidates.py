@@ -72,9 +72,7 @@ def hypotheses(
         rotation = se3.rotation_exp(rng.normal(size=3) * np.radians(15.0))
         yield [("tilted", base @ se3.make_transform(rotation, centre - rotation @ centre))]
         reach = float(np.median(np.linalg.norm(source.points, axis=1)))
-        yield [
-            ("shifted", se3.make_transform(np.eye(3), rng.normal(size=3) * (0.5, 0.5, 0.05) * reach) @ base)
-        ]
+        yield [("shifted", se3.make_transform(np.eye(3), rng.normal(size=3) * (0.5, 0.5, 0.05) * reach) @ base)]
 
 
 def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:

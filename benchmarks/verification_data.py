@@ -62,9 +62,7 @@ def _simulated(group: str, seed: int) -> Iterator[Pair]:
     scans = made[group](seed) if group in made else survey_pairs(group, seed)
     tolerance = (3.0, 0.05) if group == "table top" else (2.0, 0.3)
     for scan in scans:
-        yield Pair(
-            group, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance
-        )
+        yield Pair(group, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance)
 
 
 def twin_pairs(seed: int = 0, same_room: bool = True) -> Iterator[Pair]:

@@ -32,8 +32,7 @@ def fit_logistic(
     def loss(coefficients: np.ndarray) -> float:
         odds = values @ coefficients
         return float(
-            weights @ np.logaddexp(0.0, np.where(correct, -odds, odds))
-            + ridge * coefficients[1:] @ coefficients[1:]
+            weights @ np.logaddexp(0.0, np.where(correct, -odds, odds)) + ridge * coefficients[1:] @ coefficients[1:]
         )
 
     return minimize(loss, np.zeros(values.shape[1])).x

@@ -1,8 +1,8 @@
 """Start prnet_node; on request, play a bag into it and show the result in RViz.
 
-    ros2 launch prnet_ros prnet.launch.py points:=/lidar/points base_frame:=base_link
-    ros2 launch prnet_ros prnet.launch.py points:=/lidar/points bag:=walk.mcap rviz:=true
-    ros2 launch prnet_ros prnet.launch.py --show-args
+ros2 launch prnet_ros prnet.launch.py points:=/lidar/points base_frame:=base_link
+ros2 launch prnet_ros prnet.launch.py points:=/lidar/points bag:=walk.mcap rviz:=true
+ros2 launch prnet_ros prnet.launch.py --show-args
 """
 
 import os

@@ -59,9 +59,7 @@ class ReplayOptions:
 class Replay:
     """Plays an open bag through the publishers of a node."""
 
-    def __init__(
-        self, node: Node, bag: Bag, options: ReplayOptions, hold: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, node: Node, bag: Bag, options: ReplayOptions, hold: Callable[[int], None] | None = None) -> None:
         """Create the publishers.
 
         hold: called before each cloud with the number of clouds published so far; the cloud is published when it
@@ -82,9 +80,7 @@ class Replay:
         if self._is_transforms(TF):
             self._publishers[TF] = self._publisher(node, TF, depth=100)
         if self._statics:
-            self._static_publisher = self._publisher(
-                node, TF_STATIC, depth=len(self._statics), keep_for_late=True
-            )
+            self._static_publisher = self._publisher(node, TF_STATIC, depth=len(self._statics), keep_for_late=True)
         self._clock = node.create_publisher(Clock, "/clock", 10) if options.clock else None
 
     @property

@@ -54,12 +54,8 @@ def _parse(arguments: list[str]) -> tuple[str, ReplayOptions]:
     )
     parser.add_argument("bag", help="bag folder, .mcap, .db3 or .bag file")
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
-    parser.add_argument(
-        "--to", metavar="NAME", help="publish the clouds as NAME (default: the recorded topic)"
-    )
-    parser.add_argument(
-        "--rate", type=_positive, default=defaults.rate, help="2 plays twice as fast (default: 1)"
-    )
+    parser.add_argument("--to", metavar="NAME", help="publish the clouds as NAME (default: the recorded topic)")
+    parser.add_argument("--rate", type=_positive, default=defaults.rate, help="2 plays twice as fast (default: 1)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until stopped")
     parser.add_argument("--clock", action="store_true", help="publish /clock, for nodes with use_sim_time")
     parser.add_argument(

@@ -57,25 +57,19 @@ def _with_progress(drive: Drive) -> tqdm[DriveScan]:
 
 def main() -> None:
     """Parse the command line, simulate and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("place", choices=list(PLACES))
     parser.add_argument("--sensor", choices=list(SENSORS), default="lidar64")
     parser.add_argument("--scans", type=int, default=1000, help="including lost ones (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="chooses the place and the noise")
     parser.add_argument("--rate", type=float, help="scans a second (default: 10 for LiDARs, 30 for cameras)")
     parser.add_argument("--lost", type=float, default=0.0, help="share of lost scans")
-    parser.add_argument(
-        "--jitter", type=float, default=0.0, help="standard deviation of the stamps in seconds"
-    )
+    parser.add_argument("--jitter", type=float, default=0.0, help="standard deviation of the stamps in seconds")
     parser.add_argument("--bumps", type=int, default=0, help="speed bumps on the path")
     parser.add_argument("--stops", action="store_true", help="stop and go every 20 s")
     parser.add_argument("--still", action="store_true", help="without moving people and cars")
     parser.add_argument("--format", choices=("bag", "folder"), default="bag")
-    parser.add_argument(
-        "--out", type=Path, default=Path("data/drives"), help="folder the drive's folder goes to"
-    )
+    parser.add_argument("--out", type=Path, default=Path("data/drives"), help="folder the drive's folder goes to")
     arguments = parser.parse_args()
     drive = make_drive(
         arguments.place,

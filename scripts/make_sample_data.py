@@ -36,9 +36,7 @@ def transform(xyz: tuple[float, float, float], matrix: np.ndarray) -> np.ndarray
 
 
 # A LiDAR on a mast, rotated by 90 degrees and tilted a little: an ignored or inverted extrinsic shows.
-T_BASE_LIDAR = transform(
-    (0.15, 0.0, 1.10), Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix()
-)
+T_BASE_LIDAR = transform((0.15, 0.0, 1.10), Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix())
 # The optical frame looks along the robot's x, 10 degrees down.
 T_BASE_CAMERA = transform(
     (0.20, 0.05, 1.00),
@@ -91,12 +89,8 @@ def make_kinect(path: Path, tarball: Path) -> None:
 
 def main() -> None:
     """Parse the command line and make the bags."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--pcl", type=Path, help="source tarball of Debian's package pcl, for the Kinect frames"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pcl", type=Path, help="source tarball of Debian's package pcl, for the Kinect frames")
     parser.add_argument("--out", type=Path, default=OUT, help="folder the bags go to (default: test/data)")
     arguments = parser.parse_args()
     bags = {"lidar_walk": make_lidar_walk, "depth_walk": make_depth_walk}

@@ -31,9 +31,7 @@ def odometry(
         "map", hidden=True, help="Deprecated: scans are registered to a local map of the last keyframes."
     ),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
-    voxel: float = typer.Option(
-        None, help="Voxel size in metres; from the first scan's scale when left out."
-    ),
+    voxel: float = typer.Option(None, help="Voxel size in metres; from the first scan's scale when left out."),
     refinement: str = typer.Option(
         "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
     ),
@@ -82,9 +80,7 @@ def odometry(
         raise typer.Exit(1)
 
 
-def trajectory_writers(
-    out: Path | None, picture: Path | None
-) -> dict[Path, Callable[[Path, Trajectory], None]]:
+def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
     """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
 
     Raises ValueError or OSError when one of them cannot be written, or is the picture too.

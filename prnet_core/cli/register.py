@@ -29,9 +29,7 @@ def register(
     json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
-    voxel: float = typer.Option(
-        None, help="Voxel size in the clouds' unit; from their own scale when left out."
-    ),
+    voxel: float = typer.Option(None, help="Voxel size in the clouds' unit; from their own scale when left out."),
     refinement: str = typer.Option(
         "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
     ),
@@ -71,9 +69,7 @@ def register(
         )
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
-    kind = (
-        f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
-    )
+    kind = f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
     typer.echo(as_json(result, kind) if json else as_text(result, kind))
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
@@ -133,6 +129,4 @@ def as_json(result: RegistrationResult, kind: str) -> str:
             return [simple(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return json.dumps(
-        {"clouds": kind} | {name: simple(value) for name, value in asdict(result).items()}, indent=1
-    )
+    return json.dumps({"clouds": kind} | {name: simple(value) for name, value in asdict(result).items()}, indent=1)

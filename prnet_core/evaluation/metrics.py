@@ -54,9 +54,7 @@ def compute_metrics(estimated: np.ndarray, true: np.ndarray) -> dict[str, float]
 
 def class_mean_metrics(estimated: np.ndarray, true: np.ndarray, classes: np.ndarray) -> dict[str, float]:
     """mae_r_deg, mae_t and the fraction within 1 degree, each averaged over classes."""
-    per_class = [
-        compute_metrics(estimated[classes == name], true[classes == name]) for name in np.unique(classes)
-    ]
+    per_class = [compute_metrics(estimated[classes == name], true[classes == name]) for name in np.unique(classes)]
     keys = ("mae_r_deg", "mae_t", "share_within_1_deg")
     return {f"class_mean_{key}": float(np.mean([one[key] for one in per_class])) for key in keys}
 

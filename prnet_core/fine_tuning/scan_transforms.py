@@ -26,9 +26,7 @@ def transforms_between(scans: Sequence[RecentScan], reach: int = REACH) -> list[
         for target, b in enumerate(scans):
             known = a.T_odom_sensor is not None and b.T_odom_sensor is not None
             if known and 0 < abs(source - target) <= reach and a.trajectory == b.trajectory:
-                transforms.append(
-                    ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor)
-                )
+                transforms.append(ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor))
     return transforms
 
 

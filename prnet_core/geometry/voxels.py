@@ -8,14 +8,10 @@ MAX_SEARCH_POINTS = 8192
 """A larger subset does not change the voxel size."""
 
 
-def pair_voxel_size(
-    source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator
-) -> float:
+def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator) -> float:
     """Voxel size at which the sparser of the two clouds occupies about `num_voxels` voxels."""
     clouds = [
-        cloud
-        if len(cloud) <= MAX_SEARCH_POINTS
-        else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
+        cloud if len(cloud) <= MAX_SEARCH_POINTS else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
         for cloud in (source, target)
     ]
     columns = [_shifted_columns(cloud) for cloud in clouds]

@@ -125,9 +125,7 @@ class Bag:
         if name is None:
             if len(available) == 1:
                 return available[0]
-            problem = (
-                "no PointCloud2 topic" if not available else "several PointCloud2 topics: name one of them"
-            )
+            problem = "no PointCloud2 topic" if not available else "several PointCloud2 topics: name one of them"
         else:
             full_name = "/" + name.lstrip("/")
             if full_name in available:

@@ -47,9 +47,7 @@ def read_pcd(data: bytes) -> np.ndarray:
         raise ValueError(f"unknown PCD encoding {header.encoding!r}")
     point_size = sum(header.sizes)
     if len(body) < header.num_points * point_size:
-        raise ValueError(
-            f"{header.num_points} points need {header.num_points * point_size} bytes, not {len(body)}"
-        )
+        raise ValueError(f"{header.num_points} points need {header.num_points * point_size} bytes, not {len(body)}")
     offsets = np.concatenate([[0], np.cumsum(header.sizes)])
     columns = [
         np.ndarray((header.num_points,), header.dtypes[column], body, int(offsets[column]), (point_size,))

@@ -122,9 +122,7 @@ def _is_torn(sample: np.ndarray) -> bool:
     return share > 0.95 and min(after, len(sample) - after) > 0.02 * len(sample) and len(sample) > 20
 
 
-def _unit_and_origin(
-    low: float, high: float, stamp: float, units: tuple[float, ...]
-) -> tuple[float, float | None]:
+def _unit_and_origin(low: float, high: float, stamp: float, units: tuple[float, ...]) -> tuple[float, float | None]:
     """The unit in seconds, and the stamp in seconds on the values' clock; None: the first point is at the stamp."""
     span, middle = high - low, (low + high) / 2
     tolerance = min(2.0, stamp / 4)  # so that a relative time is not absolute just after a simulation's start

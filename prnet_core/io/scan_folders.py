@@ -54,9 +54,7 @@ class ScanFolder:
     def _list_files(self) -> list[Path]:
         if not self.folder.is_dir():
             raise CloudFileError(f"{self.folder}: no such folder")
-        place = next(
-            (self.folder / name for name in ("scans", "depth") if (self.folder / name).is_dir()), self.folder
-        )
+        place = next((self.folder / name for name in ("scans", "depth") if (self.folder / name).is_dir()), self.folder)
         suffixes = (".png",) if place.name == "depth" else CLOUD_SUFFIXES
         found = [
             file for file in place.iterdir()

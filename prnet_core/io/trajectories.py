@@ -24,9 +24,7 @@ class Trajectory:
 
     def __post_init__(self):
         if self.poses.shape != (len(self.stamps), 4, 4):
-            raise ValueError(
-                f"{len(self.stamps)} stamps need poses of that many (4, 4), not {self.poses.shape}"
-            )
+            raise ValueError(f"{len(self.stamps)} stamps need poses of that many (4, 4), not {self.poses.shape}")
 
     def __len__(self) -> int:
         return len(self.stamps)

@@ -1,9 +1,9 @@
 """A map as a folder that other programs can read.
 
-    map.json        format and version, units, number of keyframes, constraints
-    map.ply         all points in the map's frame, one a voxel
-    poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map's frame
-    keyframes/      000000.ply ... in the sensor's frame
+map.json        format and version, units, number of keyframes, constraints
+map.ply         all points in the map's frame, one a voxel
+poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map's frame
+keyframes/      000000.ply ... in the sensor's frame
 """
 
 from __future__ import annotations

@@ -170,6 +170,4 @@ class MapTracker:
             return True
         motion = se3.invert(earlier.T_odom_sensor) @ scan.T_odom_sensor
         reach = float(np.median(np.linalg.norm(scan.points, axis=1))) if len(scan.points) else 0.0
-        return (
-            float(np.linalg.norm(motion[:3, 3])) > STEP * reach or se3.rotation_angle(motion[:3, :3]) > STEP_ANGLE
-        )
+        return float(np.linalg.norm(motion[:3, 3])) > STEP * reach or se3.rotation_angle(motion[:3, :3]) > STEP_ANGLE

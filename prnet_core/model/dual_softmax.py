@@ -42,9 +42,7 @@ def joint_log_probability(by_row: Tensor, by_column: Tensor) -> Tensor:
     return by_row[..., :-1] + by_column[..., :-1].transpose(1, 2)
 
 
-def true_columns(
-    source: Tensor, target: Tensor, T_target_source: Tensor, spacing: Tensor
-) -> tuple[Tensor, Tensor]:
+def true_columns(source: Tensor, target: Tensor, T_target_source: Tensor, spacing: Tensor) -> tuple[Tensor, Tensor]:
     """For each source point (B, N) the nearest target point if within MATCH_RADIUS, else M; and the other way.
 
     spacing (B,): of the points, in their unit.

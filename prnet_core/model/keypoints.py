@@ -12,9 +12,7 @@ def num_keypoints(num_points: int, wanted: int) -> int:
     return max(1, min(wanted, (2 * num_points + 2) // 3))
 
 
-def select_keypoints(
-    features: Tensor, wanted: int, rule: KeypointRule = "norm"
-) -> Tensor:
+def select_keypoints(features: Tensor, wanted: int, rule: KeypointRule = "norm") -> Tensor:
     """Indices (B, K) of a cloud's keypoints, K = num_keypoints(N, wanted).
 
     "norm" is the paper's: the largest L2 norms of Phi (B, N, C). "random" and "centrality" (the smallest mean

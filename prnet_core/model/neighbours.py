@@ -24,9 +24,7 @@ def knn(features: Tensor, k: int) -> Tensor:
         missing = -features.shape[1] % GROUP
         norms = pad(features.square().sum(dim=-1), (0, missing), value=torch.inf).unsqueeze(1)
         columns = pad(-2.0 * features, (0, 0, 0, missing)).transpose(1, 2)
-        chunks = [
-            smallest(torch.baddbmm(norms, rows, columns), k) for rows in features.split(ROWS_AT_ONCE, dim=1)
-        ]
+        chunks = [smallest(torch.baddbmm(norms, rows, columns), k) for rows in features.split(ROWS_AT_ONCE, dim=1)]
     return torch.cat(chunks, dim=1)
 
 

@@ -25,7 +25,7 @@ class WeightsError(ValueError):
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:
-    """"auto": CUDA where there is one, else the CPU. Raises ValueError when the device asked for is absent."""
+    """ "auto": CUDA where there is one, else the CPU. Raises ValueError when the device asked for is absent."""
     if str(device) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -27,9 +27,7 @@ def deskew(points: np.ndarray, times: np.ndarray, twist: np.ndarray) -> np.ndarr
     return result
 
 
-def _moved(
-    columns: np.ndarray, times: np.ndarray, velocity: np.ndarray, cross: np.ndarray, rate: float
-) -> np.ndarray:
+def _moved(columns: np.ndarray, times: np.ndarray, velocity: np.ndarray, cross: np.ndarray, rate: float) -> np.ndarray:
     """Columns (3, N) moved by exp(t X) = 1 + t X + a X^2 + b X^3, since X^4 = -rate^2 X^2."""
     moved, angle = np.ascontiguousarray(columns), rate * times
     first = cross @ moved + velocity[:, None]

@@ -16,6 +16,7 @@ from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
 UNIT_RADIUS_90 = 0.85
 """Radius that holds 90 % of a normalised cloud's points: 0.83 on average for objects in the unit sphere."""
 
+
 @dataclass(frozen=True)
 class PairNormalisation:
     """How a pair was centred and scaled: x_unit = scale (x - centre), with one scale for both clouds."""
@@ -39,9 +40,7 @@ class PairNormalisation:
         return T
 
 
-def normalise_pair(
-    source: np.ndarray, target: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:
+def normalise_pair(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:
     """Centre each cloud at its own mean and scale both by one factor to about the unit sphere.
 
     The factor puts the larger of the two radii that hold 90 % of the points at `UNIT_RADIUS_90`: a few
@@ -73,9 +72,7 @@ def downsample_pair(
     return downsampled[0], downsampled[1], voxel
 
 
-def _sample(
-    candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator
-) -> np.ndarray:
+def _sample(candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator) -> np.ndarray:
     if len(candidates) >= num_points:
         return candidates[rng.choice(len(candidates), num_points, replace=False)]
     missing = num_points - len(candidates)

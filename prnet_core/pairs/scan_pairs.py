@@ -68,9 +68,7 @@ class ScanPairSource:
             raise ValueError("scan pairs need scenes, objects or both")
 
 
-def scan_pair_batch(
-    views: ScanPairSource, batch_size: int, num_points: int, generator: torch.Generator
-) -> PairBatch:
+def scan_pair_batch(views: ScanPairSource, batch_size: int, num_points: int, generator: torch.Generator) -> PairBatch:
     """Draw `batch_size` pairs of `num_points` points each, on the CPU; the generator alone decides which."""
     seed = torch.randint(2**62, (1,), generator=generator, device=generator.device).item()
     rng = np.random.default_rng(seed)
@@ -82,9 +80,7 @@ def scan_pair_batch(
 def draw_scan_pair(views: ScanPairSource, num_points: int, rng: np.random.Generator) -> ScanPair:
     """One pair with enough overlap."""
     while True:
-        of_object = views.scenes is None or (
-            views.objects is not None and rng.random() < views.config.object_share
-        )
+        of_object = views.scenes is None or (views.objects is not None and rng.random() < views.config.object_share)
         if of_object:
             source, target = views.objects.draw(rng)
         else:
@@ -114,9 +110,7 @@ def make_scan_pair(
     ]
     T_metric = np.eye(4)
     T_metric[:3, :3] = R_target_world @ R_source_world.T
-    T_metric[:3, 3] = R_target_world @ (
-        (source.T_world_sensor[:3, 3] - target.T_world_sensor[:3, 3]) * stretch
-    )
+    T_metric[:3, 3] = R_target_world @ ((source.T_world_sensor[:3, 3] - target.T_world_sensor[:3, 3]) * stretch)
     downsampled_source, downsampled_target, voxel = downsample_pair(*clouds, num_points, rng)
     unit_source, unit_target, normalisation = normalise_pair(downsampled_source, downsampled_target)
     T_unit = normalisation.to_unit(T_metric)

@@ -55,9 +55,7 @@ class SurfacePair:
         return T
 
 
-def surface_pair(
-    source: DenseCloud, target: DenseCloud, num_points: int, rng: np.random.Generator
-) -> SurfacePair:
+def surface_pair(source: DenseCloud, target: DenseCloud, num_points: int, rng: np.random.Generator) -> SurfacePair:
     """Sample both clouds to `num_points` points of even, equal density and describe the surface around each."""
     *points, spacing = downsample_pair(source.points, target.points, num_points, rng)
     inputs = [surface_inputs(p, cloud, spacing) for p, cloud in zip(points, (source, target), strict=True)]

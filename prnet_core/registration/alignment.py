@@ -105,9 +105,7 @@ def measure_alignment(
     sample, target_sample = (cloud.sample.limited(config.verified_points) for cloud in (source, target))
     moved = se3.apply(transform, source.points)
     index, distance = nearest(target.level.tree, moved, config.num_threads)
-    back_index, back_distance = nearest(
-        source.level.tree, se3.apply(inverse, target_sample.points), config.num_threads
-    )
+    back_index, back_distance = nearest(source.level.tree, se3.apply(inverse, target_sample.points), config.num_threads)
     chosen = sample.index
     agrees = _on_surface(sample, target, transform, index[chosen], distance[chosen])
     agrees_back = _on_surface(target_sample, source, inverse, back_index, back_distance)

@@ -53,9 +53,7 @@ def _commonest(candidates: np.ndarray, directions: np.ndarray) -> np.ndarray:
     cosines = np.abs(candidates[:: max(1, len(candidates) // 300)] @ directions.T)
     chosen = candidates[:: max(1, len(candidates) // 300)][(cosines > SAME_DIRECTION).sum(axis=1).argmax()]
     signs = directions @ chosen
-    group = (
-        directions[np.abs(signs) > SAME_DIRECTION] * np.sign(signs[np.abs(signs) > SAME_DIRECTION])[:, None]
-    )
+    group = directions[np.abs(signs) > SAME_DIRECTION] * np.sign(signs[np.abs(signs) > SAME_DIRECTION])[:, None]
     mean = group.mean(axis=0)
     return mean / np.linalg.norm(mean)
 
@@ -67,9 +65,7 @@ def point_frame(points: np.ndarray) -> np.ndarray:
     return axes
 
 
-def alternative_transforms(
-    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray
-) -> list[np.ndarray]:
+def alternative_transforms(source: PreparedCloud, target: PreparedCloud, transform: np.ndarray) -> list[np.ndarray]:
     """A transform (4, 4) with the source rotated in place, along the axes of the target's normals.
 
     Scans of a place (a sensor origin is known): by 90, 180 and 270 degrees about each axis. Objects: by all rotations
@@ -108,9 +104,7 @@ def slid_transforms(
     shifts = np.arange(-reach, reach + SLIDE_STEP, SLIDE_STEP)
     moved = (points[None] + shifts[:, None, None] * axis).reshape(-1, 3)
     index, squared = target.level.tree.batch_nearest_neighbor_search(moved, source.config.num_threads)
-    cosines = np.abs(
-        np.sum(target.normals[np.asarray(index, np.int64)] * np.tile(normals, (len(shifts), 1)), axis=1)
-    )
+    cosines = np.abs(np.sum(target.normals[np.asarray(index, np.int64)] * np.tile(normals, (len(shifts), 1)), axis=1))
     meets = (np.asarray(squared) < SLIDE_STEP**2) & (cosines > MEETING_COSINE)
     counts = meets.reshape(len(shifts), -1).sum(axis=1)
     padded = np.concatenate([[-1], counts, [-1]])

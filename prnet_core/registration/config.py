@@ -30,9 +30,7 @@ class RegistrationConfig:
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     coarse_iterations: int = 30
-    fine_iterations: int = (
-        12  # a correct hypothesis needs two or three, an incorrect one would use any number
-    )
+    fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one would use any number
     final_iterations: int = 30
     refined_hypotheses: int = 2  # hypotheses of a stage that reach the fine stage,
     finished_share: float = 0.9  # and the last one, with this share of the best one's points near the target
@@ -41,9 +39,7 @@ class RegistrationConfig:
     surface_points: int = 768  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
-    network_rotations: int = (
-        4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks
-    )
+    network_rotations: int = 4  # each rotated this often about the vertical; hypotheses of rotation-invariant networks
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40
@@ -69,12 +65,8 @@ class RegistrationConfig:
     min_agreement_accepted: float = 0.2
     min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`,
-    min_both_agreements: float = (
-        0.65  # or this share below that violation, with such an agreement: noisy scans
-    )
-    min_across_agreement: float = (
-        0.2  # of what is seen across the least constrained axis: less is slid along it
-    )
+    min_both_agreements: float = 0.65  # or this share below that violation, with such an agreement: noisy scans
+    min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
@@ -105,9 +97,7 @@ class RegistrationConfig:
         if self.voxel_size is not None and not 0.0 < self.voxel_size < inf:
             raise ValueError(f"voxel_size must be positive, not {self.voxel_size}")
         if not 0.0 <= self.min_range < self.max_range:
-            raise ValueError(
-                f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative"
-            )
+            raise ValueError(f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative")
 
 
 def check_refinement(name: str) -> None:

@@ -12,9 +12,7 @@ from prnet_core.registration.preprocess import PreparedCloud
 VOXEL_STEP = 1.1  # features are computed with powers of it, so that a cloud's serve for several pairs
 
 
-def feature_transforms(
-    source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig
-) -> list[np.ndarray]:
+def feature_transforms(source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig) -> list[np.ndarray]:
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
     from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
 
@@ -27,9 +25,7 @@ def feature_transforms(
     return consistent_transforms(points[i], target_points[j], 1.5 * voxel, config.feature_hypotheses)
 
 
-def features_of(
-    cloud: PreparedCloud, voxel: float, config: RegistrationConfig
-) -> tuple[np.ndarray, np.ndarray]:
+def features_of(cloud: PreparedCloud, voxel: float, config: RegistrationConfig) -> tuple[np.ndarray, np.ndarray]:
     """Points (K, 3) of a cloud filtered with a voxel, and their FPFH (K, 33); kept in the cloud."""
     if voxel not in cloud.features:
         filtered, _ = small_gicp.preprocess_points(

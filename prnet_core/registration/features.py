@@ -24,9 +24,7 @@ def fpfh(points: np.ndarray, normals: np.ndarray, radius: float, max_neighbors: 
     neighbours weighted by 1 / distance^2. A point without neighbours has a zero feature.
     """
     count = len(points)
-    distance, index = cKDTree(points).query(
-        points, k=min(max_neighbors + 1, count), distance_upper_bound=radius
-    )
+    distance, index = cKDTree(points).query(points, k=min(max_neighbors + 1, count), distance_upper_bound=radius)
     distance, index = distance[:, 1:], index[:, 1:]
     centre, column = np.nonzero(np.isfinite(distance) & (distance > 1e-9))
     neighbor, distance = index[centre, column], distance[centre, column]

@@ -13,9 +13,7 @@ from prnet_core.registration.result import RegistrationResult
 MAX_POINTS = 8000
 
 
-def draw_before_and_after(
-    source: np.ndarray, target: np.ndarray, result: RegistrationResult, path: Path
-) -> None:
+def draw_before_and_after(source: np.ndarray, target: np.ndarray, result: RegistrationResult, path: Path) -> None:
     """Draw source (N, 3) over target (M, 3), as they came and as registered, along the target's two widest axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

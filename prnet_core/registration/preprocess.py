@@ -12,9 +12,7 @@ from prnet_core.registration.result import RegistrationError
 from prnet_core.registration.sample import Sample, make_sample
 from prnet_core.registration.views import View, make_views
 
-MAX_COORDINATE = (
-    1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
-)
+MAX_COORDINATE = 1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 
 
@@ -181,9 +179,7 @@ def check_origin(
         return origins, None
     view_index = np.asarray(view_index)
     if view_index.shape != (num_points,) or not np.isin(view_index, np.arange(len(origins))).all():
-        raise RegistrationError(
-            f"{len(origins)} origins need a view index below {len(origins)} for each point"
-        )
+        raise RegistrationError(f"{len(origins)} origins need a view index below {len(origins)} for each point")
     return origins, view_index
 
 

@@ -66,9 +66,7 @@ def _open3d(
     criteria = registration.ICPConvergenceCriteria(RELATIVE_EPSILON, RELATIVE_EPSILON, max_iterations)
     if config.refinement == "open3d_gicp":
         estimation = registration.TransformationEstimationForGeneralizedICP()
-        result = registration.registration_generalized_icp(
-            *clouds, max_distance, hypothesis, estimation, criteria
-        )
+        result = registration.registration_generalized_icp(*clouds, max_distance, hypothesis, estimation, criteria)
     else:
         estimation = registration.TransformationEstimationPointToPlane()
         result = registration.registration_icp(*clouds, max_distance, hypothesis, estimation, criteria)

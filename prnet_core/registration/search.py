@@ -74,9 +74,7 @@ class Search:
     outstanding: Candidate | None = None  # that agrees much better than all others
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
 
-    def best(
-        self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all"
-    ) -> Candidate:
+    def best(self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all") -> Candidate:
         """The best candidate; later, more expensive stages run only while none is certain.
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
@@ -105,9 +103,7 @@ class Search:
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate that is not accepted by itself agrees so much better than all others."""
         factor = outstanding_factor(best.quality, self.config)
-        if factor == float("inf") or (
-            factor > self.config.outstanding_agreement and "features" not in self.timings
-        ):
+        if factor == float("inf") or (factor > self.config.outstanding_agreement and "features" not in self.timings):
             return False
         if self.outstanding is not best:
             limit = best.quality.agreement / factor
@@ -142,9 +138,7 @@ class Search:
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
             network, rotations = self.network, self.config.network_rotations
-            if (
-                network.config.features == "surface"
-            ):  # one run gives several hypotheses, whatever the rotation
+            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
                 yield lambda: self.refine(self._network(network, range(1), rotations))
             else:
                 seeds = range(1, 1 + self.config.network_samples)
@@ -193,9 +187,7 @@ class Search:
             bases = [best.transform, *(item.transform for item in coarse)]
             slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
             distance = config.overlap_distance_voxels
-            coarse += self._promising([(name, item) for item in slid], distance)[
-                : config.refined_alternatives
-            ]
+            coarse += self._promising([(name, item) for item in slid], distance)[: config.refined_alternatives]
         coarse = [item for item in coarse if self._differs(item.transform, best.transform)]
         close = config.alternative_share * self._count_close(best.transform, config.inlier_distance_voxels)
         return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
@@ -227,9 +219,7 @@ class Search:
         config = self.config
         if config.coarse_iterations:
             levels = self.source.coarse_level, self.target.coarse_level
-            transform = align(
-                *levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config
-            )
+            transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
         transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
         return self._finish(Aligned(name, transform, 0))
 
@@ -266,14 +256,10 @@ class Search:
     def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
         """Distinct transforms, those with the most source points within `distance` of the target first."""
         extent = float(np.abs(self.source.points).max())
-        aligned = [
-            Aligned(name, transform, self._count_close(transform, distance)) for name, transform in transforms
-        ]
+        aligned = [Aligned(name, transform, self._count_close(transform, distance)) for name, transform in transforms]
         chosen: list[Aligned] = []
         for item in sorted(aligned, key=lambda item: -item.close):
-            if all(
-                se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen
-            ):
+            if all(se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen):
                 chosen.append(item)
         return chosen
 

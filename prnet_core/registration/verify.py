@@ -37,15 +37,10 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """True when no further hypothesis needs to be tried."""
     if quality.violation is None:
-        return (
-            quality.num_inliers >= config.min_inliers
-            and quality.agreement >= config.min_agreement_certain_object
-        )
+        return quality.num_inliers >= config.min_inliers and quality.agreement >= config.min_agreement_certain_object
     if verify(quality, config)[0] != ACCEPTED:
         return False
-    agrees = (
-        quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
-    )
+    agrees = quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
     seen = quality.agreement > config.min_agreement_seen and quality.violation < SMALL_VIOLATION
     return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
 
@@ -59,11 +54,7 @@ def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) ->
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
         return inf
     if violation is None:
-        return (
-            config.outstanding_agreement_object
-            if agreement > config.min_agreement_outstanding_object
-            else inf
-        )
+        return config.outstanding_agreement_object if agreement > config.min_agreement_outstanding_object else inf
     if (quality.across_agreement or 1.0) <= config.min_across_agreement:
         return inf
     if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:

@@ -1,10 +1,10 @@
 """Load a set of shapes from any of its published forms.
 
-    train.npz, modelnet40.npz         points (n, P, 3), int16 with a scale or float, and optional labels
-    modelnet40_ply_hdf5_2048/         ply_data_{train,test}*.h5 (modelnet.py)
-    ModelNet40/CLASS/{train,test}/    OFF meshes, sampled on the surface (modelnet.py)
-    ShapeNetCore.v2/SYNSET/MODEL/     OBJ meshes, or point files (shape_folders.py)
-    a folder of scans                 NPY, NPZ, PLY... files (shape_folders.py)
+train.npz, modelnet40.npz         points (n, P, 3), int16 with a scale or float, and optional labels
+modelnet40_ply_hdf5_2048/         ply_data_{train,test}*.h5 (modelnet.py)
+ModelNet40/CLASS/{train,test}/    OFF meshes, sampled on the surface (modelnet.py)
+ShapeNetCore.v2/SYNSET/MODEL/     OBJ meshes, or point files (shape_folders.py)
+a folder of scans                 NPY, NPZ, PLY... files (shape_folders.py)
 """
 
 from __future__ import annotations

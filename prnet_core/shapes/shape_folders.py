@@ -60,8 +60,7 @@ def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
     if not files:
         raise ShapeError(f"{folder}: no scans ({', '.join(SCAN_SUFFIXES)}), meshes or HDF5 files")
     points = [
-        to_unit_sphere(_pick(_read_points(file), num_points, seed, index))
-        for index, file in enumerate(files.values())
+        to_unit_sphere(_pick(_read_points(file), num_points, seed, index)) for index, file in enumerate(files.values())
     ]
     return make_shape_set(np.stack(points), list(files), [folder.name] * len(files))
 

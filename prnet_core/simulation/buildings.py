@@ -34,18 +34,14 @@ def building(seed: int = 0, rooms_a_side: int = 10, floors: int = 2, num_twins: 
             indices = range(first, first + rooms_a_side)
             widths = np.array([4.4 if i in twins else rng.uniform(3.8, 6.2) for i in indices])
             sides.append(_row_of_rooms(scene, widths, side, z, [i in twins for i in indices], seed))
-            rooms += [
-                (x, side * (CORRIDOR + WALL + ROOM_DEPTH) / 2 + side * WALL / 2, z) for x in sides[-1][0]
-            ]
+            rooms += [(x, side * (CORRIDOR + WALL + ROOM_DEPTH) / 2 + side * WALL / 2, z) for x in sides[-1][0]]
         ends.append([row[1] for row in sides])
         doors = sorted((x, side) for row, side in zip(sides, (-1.0, 1.0), strict=True) for x in row[0])
         visits = [_visit(x, side, z) for x, side in doors]
         corners.append([(0.8, 0.6, z), *(point for visit in visits for point in visit)])
     length = max(max(pair) for pair in ends)
     for floor in range(floors):
-        _corridor_shell(
-            scene, length, ends[floor], floor * STOREY, is_top=floor == floors - 1, is_only=floors == 1
-        )
+        _corridor_shell(scene, length, ends[floor], floor * STOREY, is_top=floor == floors - 1, is_only=floors == 1)
     path = _join_floors(scene, corners, length, floors)
     people = [
         there_and_back((x, side * 0.7), (x + 8.0, side * 0.7))

@@ -24,9 +24,7 @@ def closet_and_hall(seed: int = 0) -> Place:
     left, low = -HALL[0] / 2, -HALL[1] / 2
     right, high, closet_height = left + CLOSET[0], low + CLOSET[1], 2.4
     middle = low + CLOSET[1] / 2
-    scene.box(
-        ((left + right) / 2, high + WALL / 2, closet_height / 2), (CLOSET[0] + WALL, WALL, closet_height)
-    )
+    scene.box(((left + right) / 2, high + WALL / 2, closet_height / 2), (CLOSET[0] + WALL, WALL, closet_height))
     scene.box(((left + right) / 2, middle, closet_height + 0.05), (CLOSET[0], CLOSET[1], 0.1))
     jamb = (CLOSET[1] - DOOR[0]) / 2
     for side in (-1.0, 1.0):

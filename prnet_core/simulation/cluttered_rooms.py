@@ -49,9 +49,7 @@ def _shell(scene: SceneBuilder, width: float, depth: float, height: float) -> No
                 relief = [along, side + inward * 1.0, low + tall / 2], [wide, 2 * thick, tall]
                 if axis:
                     relief[0][:2], relief[1][:2] = relief[0][1::-1], relief[1][1::-1]
-                scene.box(
-                    *relief, yaw=rng.normal(0.0, 0.02) if rng.random() < 0.8 else rng.uniform(-0.6, 0.6)
-                )
+                scene.box(*relief, yaw=rng.normal(0.0, 0.02) if rng.random() < 0.8 else rng.uniform(-0.6, 0.6))
 
 
 def _towards_wall(rng, x: float, y: float, width: float, depth: float) -> tuple[float, float]:
@@ -80,9 +78,7 @@ def _table(scene: SceneBuilder, x: float, y: float) -> tuple[float, float, float
     return x, y, size[2], inner * size[0], inner * size[1]
 
 
-def _shelf(
-    scene: SceneBuilder, x: float, y: float, height: float
-) -> list[tuple[float, float, float, float, float]]:
+def _shelf(scene: SceneBuilder, x: float, y: float, height: float) -> list[tuple[float, float, float, float, float]]:
     rng = scene.rng
     width, depth, tall = rng.uniform(0.5, 1.6), rng.uniform(0.25, 0.5), rng.uniform(0.8, height - 0.1)
     if rng.random() < 0.5:

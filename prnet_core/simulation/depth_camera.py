@@ -77,9 +77,7 @@ class DepthCamera:
         seen = cosine > np.cos(np.deg2rad(self.grazing_deg))
         depth, lost = self._bleed(depth, edges, random) if self.bleeding else (depth, edges)
         disparity = self.disparity_scale / depth + self._noise(depth.shape, random)
-        measured = (
-            self.disparity_scale * self.subpixels / np.maximum(np.round(disparity * self.subpixels), 1.0)
-        )
+        measured = self.disparity_scale * self.subpixels / np.maximum(np.round(disparity * self.subpixels), 1.0)
         seen &= (depth > self.min_depth) & (depth < self.max_depth) & ~lost
         seen &= random.random(depth.shape) >= self.dropout
         if self.holes:

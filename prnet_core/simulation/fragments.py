@@ -65,9 +65,7 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
     return fragments
 
 
-def fuse(
-    rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.random.Generator
-) -> np.ndarray:
+def fuse(rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """Points (N, 3) in the world: the views under drifting poses, one mean a voxel that was hit often enough."""
     drift, points = np.eye(4), []
     angle, shift = rng.uniform(0.0, np.radians(0.25)), rng.uniform(0.0, 0.004)

@@ -38,6 +38,4 @@ def garage(seed: int = 0, size: tuple[float, float] = (62.0, 38.0), height: floa
         (end + 2.2, -lane + 2.0),
         (end + 2.2, lane - 2.0),
     ]
-    return Place(
-        f"garage {seed}", scene.solids(), rounded_path(corners, 3.0), 3.0, people, [np.array(other_lane)]
-    )
+    return Place(f"garage {seed}", scene.solids(), rounded_path(corners, 3.0), 3.0, people, [np.array(other_lane)])

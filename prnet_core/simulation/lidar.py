@@ -68,9 +68,7 @@ class SpinningLidar:
         rays = np.einsum("cij,crj->cri", T_world_sensor[:, :3, :3], directions, optimize=True).reshape(-1, 3)
         origins = np.repeat(T_world_sensor[:, :3, 3], self.channels, axis=0)
         times = np.repeat(column_times, self.channels)
-        points, seen = measured_points(
-            self, scene, origins, rays, start + times, directions.reshape(-1, 3), random
-        )
+        points, seen = measured_points(self, scene, origins, rays, start + times, directions.reshape(-1, 3), random)
         return points, times[seen]
 
     def _directions(self) -> np.ndarray:
@@ -107,9 +105,7 @@ class NonRepetitiveLidar:
         T_world_sensor = motion(start + times)
         directions = self._directions(start + times)
         rays = np.einsum("rij,rj->ri", T_world_sensor[:, :3, :3], directions)
-        points, seen = measured_points(
-            self, scene, T_world_sensor[:, :3, 3], rays, start + times, directions, random
-        )
+        points, seen = measured_points(self, scene, T_world_sensor[:, :3, 3], rays, start + times, directions, random)
         return points, times[seen]
 
     def _directions(self, times: np.ndarray) -> np.ndarray:

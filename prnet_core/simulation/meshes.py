@@ -62,8 +62,6 @@ def _unit_sphere() -> tuple[np.ndarray, np.ndarray]:
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         ab, bc, ca = a + b, b + c, c + a
         ab, bc, ca = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (ab, bc, ca))
-        corners = np.concatenate(
-            [np.stack(f, axis=1) for f in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
-        )
+        corners = np.concatenate([np.stack(f, axis=1) for f in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
     unique, inverse = np.unique(np.round(corners.reshape(-1, 3), 9), axis=0, return_inverse=True)
     return unique, inverse.reshape(-1, 3)

@@ -58,9 +58,7 @@ class MovingScene:
             cosine[near[closer]] = hits.cos_incidence[closer]
         return Hits(distance, cosine)
 
-    def _rays_near(
-        self, radius: float, offsets: np.ndarray, directions: np.ndarray, lengths: np.ndarray
-    ) -> np.ndarray:
+    def _rays_near(self, radius: float, offsets: np.ndarray, directions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Indices of the rays that may hit a sphere. offsets (2, 3): from the sensor to it, first and last."""
         middle = offsets.mean(axis=0)
         reach = radius + np.linalg.norm(offsets[1] - offsets[0]) / 2.0

@@ -33,13 +33,9 @@ def street(seed: int = 0, block: tuple[float, float] = (165.0, 85.0)) -> Place:
         _house_fronts(scene, start - left * half, along, left, half, span - half)
         _kerb_side(scene, start, along, left, span)
     lane = 1.8
-    ccw = np.array(
-        [[lane, -lane], [length + lane, -lane], [length + lane, width + lane], [-lane, width + lane]]
-    )
+    ccw = np.array([[lane, -lane], [length + lane, -lane], [length + lane, width + lane], [-lane, width + lane]])
     ccw[0] = (-lane, -lane)
-    other = np.array(
-        [[lane, lane], [lane, width - lane], [length - lane, width - lane], [length - lane, lane]]
-    )
+    other = np.array([[lane, lane], [lane, width - lane], [length - lane, width - lane], [length - lane, lane]])
     pavement = half - 1.2
     people = [
         there_and_back((x, side * pavement), (x + 25.0, side * pavement))
@@ -49,9 +45,7 @@ def street(seed: int = 0, block: tuple[float, float] = (165.0, 85.0)) -> Place:
         there_and_back((length + side * pavement, y), (length + side * pavement, y + 20.0))
         for y, side in ((10.0, 1), (30.0, -1), (50.0, 1))
     ]
-    return Place(
-        f"street {seed}", scene.solids(), rounded_path(ccw, 7.0), 8.0, people, [other] * 4, sensor_height=1.9
-    )
+    return Place(f"street {seed}", scene.solids(), rounded_path(ccw, 7.0), 8.0, people, [other] * 4, sensor_height=1.9)
 
 
 def park(seed: int = 0, radius: float = 35.0) -> Place:
@@ -106,9 +100,7 @@ def _house_fronts(
         x += front + rng.choice([0.0, 0.0, rng.uniform(1.0, 6.0)])
 
 
-def _kerb_side(
-    scene: SceneBuilder, start: np.ndarray, along: np.ndarray, left: np.ndarray, span: float
-) -> None:
+def _kerb_side(scene: SceneBuilder, start: np.ndarray, along: np.ndarray, left: np.ndarray, span: float) -> None:
     """Parked cars, trees and poles on both sides of a street, off its lanes."""
     rng = scene.rng
     yaw = np.arctan2(along[1], along[0])

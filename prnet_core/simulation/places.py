@@ -50,9 +50,7 @@ class Place:
             for number, way_points in enumerate(self.people):
                 objects.append(_moving(person(), way_points, 1.0 + 0.15 * (number % 5), 7.0 * number))
             for number, way_points in enumerate(self.cars):
-                objects.append(
-                    _moving(car(), way_points, self.speed * (0.8 + 0.1 * (number % 4)), 31.0 * number)
-                )
+                objects.append(_moving(car(), way_points, self.speed * (0.8 + 0.1 * (number % 4)), 31.0 * number))
         return MovingScene(RayScene.from_solids(self.solids), objects)
 
 

@@ -43,9 +43,7 @@ def random_figure(rng: np.random.Generator) -> Solids:
             axes.append(mirror @ part_axes)
             half_sizes.append(halves)
     centre_of_all = np.mean(centres, axis=0)
-    reach = max(
-        np.linalg.norm(c - centre_of_all) + 0.8 * h.max() for c, h in zip(centres, half_sizes, strict=True)
-    )
+    reach = max(np.linalg.norm(c - centre_of_all) + 0.8 * h.max() for c, h in zip(centres, half_sizes, strict=True))
     centres = (np.array(centres) - centre_of_all) / reach
     return Solids(np.array(kinds), centres, np.array(axes), np.array(half_sizes) / reach)
 

@@ -26,9 +26,7 @@ class RayScene:
         try:
             import open3d
         except ImportError as error:
-            raise ImportError(
-                "the simulator casts rays with the package open3d: pip install open3d"
-            ) from error
+            raise ImportError("the simulator casts rays with the package open3d: pip install open3d") from error
         self._tensor = open3d.core.Tensor
         self._scene = open3d.t.geometry.RaycastingScene(nthreads=1)
         self._scene.add_triangles(

@@ -70,9 +70,7 @@ class SampleBag:
         for axis, name in enumerate("xyz"):
             rows[name] = points[:, axis]
         rows["t"] = np.round(times * 1e9)
-        fields = [self._field(name, 4 * i, _FLOAT32) for i, name in enumerate("xyz")] + [
-            self._field("t", 12, _UINT32)
-        ]
+        fields = [self._field(name, 4 * i, _FLOAT32) for i, name in enumerate("xyz")] + [self._field("t", 12, _UINT32)]
         self._add_cloud(stamp_ns, frame, rows[None], fields, is_dense=True)
 
     def add_depth_frame(self, stamp_ns: int, frame: str, points: np.ndarray) -> None:
@@ -95,9 +93,7 @@ class SampleBag:
         )  # fmt: skip
         return self._writer.add_connection(name, msgtype, typestore=_types, offered_qos_profiles=[qos])
 
-    def _add_cloud(
-        self, stamp_ns: int, frame: str, rows: np.ndarray, fields: list[Any], is_dense: bool
-    ) -> None:
+    def _add_cloud(self, stamp_ns: int, frame: str, rows: np.ndarray, fields: list[Any], is_dense: bool) -> None:
         height, width = rows.shape[:2]
         data = np.frombuffer(rows.tobytes(), np.uint8)
         point_step = len(data) // (height * width)
@@ -114,19 +110,13 @@ class SampleBag:
         )
         self._write(self._points, stamp_ns, cloud)
 
-    def _add_transform(
-        self, topic: Any, stamp_ns: int, parent: str, child: str, transform: np.ndarray
-    ) -> None:
-        geometry = {
-            name: _types.types[f"geometry_msgs/msg/{name}"] for name in ("Vector3", "Quaternion", "Transform")
-        }
+    def _add_transform(self, topic: Any, stamp_ns: int, parent: str, child: str, transform: np.ndarray) -> None:
+        geometry = {name: _types.types[f"geometry_msgs/msg/{name}"] for name in ("Vector3", "Quaternion", "Transform")}
         quaternion = Rotation.from_matrix(transform[:3, :3]).as_quat()
         stamped = _types.types["geometry_msgs/msg/TransformStamped"](
             self._header(stamp_ns, parent),
             child,
-            geometry["Transform"](
-                geometry["Vector3"](*transform[:3, 3]), geometry["Quaternion"](*quaternion)
-            ),
+            geometry["Transform"](geometry["Vector3"](*transform[:3, 3]), geometry["Quaternion"](*quaternion)),
         )
         self._write(topic, stamp_ns, _types.types["tf2_msgs/msg/TFMessage"]([stamped]))
 

@@ -102,8 +102,7 @@ def _bookcase(corner: tuple[float, float], depth: float, width: float) -> list[M
     sides = [_box((0.0, y, 0.0), (depth, 0.03, 2.0)) for y in (0.0, width - 0.03)]
     shelves = [_box((0.0, 0.0, z), (depth, width, 0.03)) for z in np.arange(0.0, 2.01, 0.4)]
     books = [
-        _box((0.05, 0.1 + 0.13 * i, 0.4 * shelf + 0.03), (0.2, 0.45, 0.26))
-        for i, shelf in enumerate((0, 1, 3, 4))
+        _box((0.05, 0.1 + 0.13 * i, 0.4 * shelf + 0.03), (0.2, 0.45, 0.26)) for i, shelf in enumerate((0, 1, 3, 4))
     ]
     return _placed([*sides, *shelves, *books], corner, 0.0)
 

@@ -44,9 +44,7 @@ class ScanViews:
         if len(starts) != len(scales) + 1 or len(poses) != len(scales) or len(scenes) != len(scales):
             raise ValueError("scales, poses and scenes need one entry a view, starts one more")
         self.points, self.scales, self.starts, self.poses, self.scenes = points, scales, starts, poses, scenes
-        self._first = (
-            np.searchsorted(scenes, np.arange(int(scenes[-1]) + 2)) if len(scenes) else np.zeros(1, int)
-        )
+        self._first = np.searchsorted(scenes, np.arange(int(scenes[-1]) + 2)) if len(scenes) else np.zeros(1, int)
 
     def __len__(self) -> int:
         return len(self._first) - 1
@@ -57,9 +55,7 @@ class ScanViews:
         return [self._view(index) for index in range(self._first[scene], self._first[scene + 1])]
 
     def _view(self, index: int) -> View:
-        points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(
-            np.float64
-        )
+        points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(np.float64)
         return View(points + self.poses[index, :3, 3], self.poses[index].astype(np.float64))
 
     @staticmethod
@@ -116,8 +112,7 @@ def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1
             continue
         voxel = pair_voxel_size(sparsest, sparsest, min(max_points, int(0.9 * len(sparsest))), rng)
         return [
-            View(_at_most(voxel_centroids(view.points, voxel), max_points, rng), view.T_world_sensor)
-            for view in views
+            View(_at_most(voxel_centroids(view.points, voxel), max_points, rng), view.T_world_sensor) for view in views
         ]
 
 

@@ -24,19 +24,13 @@ class Scanner:
     dropout: float  # share of returns lost at random
     field_of_view: float  # horizontal, radians
 
-    def scan(
-        self, scene: Scene, position: np.ndarray, rotation: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def scan(self, scene: Scene, position: np.ndarray, rotation: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Points (N, 3) in the world seen from position (3,) with rotation (3, 3) sensor -> world."""
         rays = self.directions @ rotation.T
         ranges = scene.rays.cast(position, rays).distance
-        returned = (
-            (ranges > self.min_range) & (ranges < self.max_range) & (rng.random(len(rays)) >= self.dropout)
-        )
+        returned = (ranges > self.min_range) & (ranges < self.max_range) & (rng.random(len(rays)) >= self.dropout)
         rays, ranges = rays[returned], ranges[returned]
-        ranges = ranges + rng.normal(size=len(ranges)) * (
-            self.noise + self.noise_at_squared_range * ranges**2
-        )
+        ranges = ranges + rng.normal(size=len(ranges)) * (self.noise + self.noise_at_squared_range * ranges**2)
         return position + rays * ranges[:, None]
 
 

@@ -67,9 +67,7 @@ def furniture(scene: SceneBuilder, x: float, y: float, height: float) -> None:
         scene.box((x, y, size[2]), (size[0], size[1], 0.05), yaw)
         along = np.array([np.cos(yaw), np.sin(yaw)]) * (size[0] / 2 - 0.05)
         for sign in (-1, 1):
-            scene.box(
-                (x + sign * along[0], y + sign * along[1], size[2] / 2), (0.08, size[1] * 0.9, size[2]), yaw
-            )
+            scene.box((x + sign * along[0], y + sign * along[1], size[2] / 2), (0.08, size[1] * 0.9, size[2]), yaw)
     elif kind == 1:  # chair or sofa: seat and back
         width, depth = rng.uniform(0.4, 2.0), rng.uniform(0.4, 0.9)
         across = np.array([-np.sin(yaw), np.cos(yaw)]) * depth / 2

@@ -123,9 +123,7 @@ def street(rng: np.random.Generator) -> Scene:
             if rng.random() < 0.5:
                 tree_or_pole(scene, x + rng.normal(), side * (half_width - 0.8))
     if rng.random() < 0.4:
-        scene.box(
-            (rng.choice([-1, 1]) * length * 0.4, 0.0, 4.0), (8.0, half_width * rng.uniform(0.5, 2.0), 8.0)
-        )
+        scene.box((rng.choice([-1, 1]) * length * 0.4, 0.0, 4.0), (8.0, half_width * rng.uniform(0.5, 2.0), 8.0))
     return scene.build([[-12.0, -half_width * 0.5, 1.0], [12.0, half_width * 0.5, 2.5]])
 
 

@@ -53,9 +53,7 @@ class SolidsBuilder:
         cos, sin = np.cos(yaw), np.sin(yaw)
         axes = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
         axes = axes if tilt is None else axes @ tilt
-        self._solids.append(
-            (kind, np.asarray(centre, float), axes, np.maximum(np.asarray(size, float) / 2, 1e-3))
-        )
+        self._solids.append((kind, np.asarray(centre, float), axes, np.maximum(np.asarray(size, float) / 2, 1e-3)))
 
     def box(self, centre, size, yaw: float = 0.0) -> None:
         """A box with upright sides."""

@@ -18,9 +18,7 @@ def add_stairwell(scene: SceneBuilder, x: float, width: float, storey: float, fl
     top = floors * storey
     flight_width = width / 2 - 0.1
     for side in (-1.0, 1.0):
-        scene.box(
-            (x + STAIRWELL_LENGTH / 2, side * (width + _WALL) / 2, top / 2), (STAIRWELL_LENGTH, _WALL, top)
-        )
+        scene.box((x + STAIRWELL_LENGTH / 2, side * (width + _WALL) / 2, top / 2), (STAIRWELL_LENGTH, _WALL, top))
     scene.box((x + STAIRWELL_LENGTH + _WALL / 2, 0.0, top / 2), (_WALL, width + 2 * _WALL, top))
     scene.box((x + STAIRWELL_LENGTH / 2, 0.0, -0.1), (STAIRWELL_LENGTH, width, 0.2))
     scene.box((x + STAIRWELL_LENGTH / 2, 0.0, top), (STAIRWELL_LENGTH, width, 0.2))
@@ -67,9 +65,7 @@ def stairs(seed: int = 0, floors: int = 4) -> Place:
         for side in (-1.0, 1.0):
             scene.box((-lobby / 2, side * (wide + _WALL) / 2, z + storey / 2), (lobby, _WALL, storey))
             piece = (wide - width) / 2
-            scene.box(
-                (-_WALL / 2, side * (width + piece) / 2, z + storey / 2), (_WALL, piece + _WALL, storey)
-            )
+            scene.box((-_WALL / 2, side * (width + piece) / 2, z + storey / 2), (_WALL, piece + _WALL, storey))
             for _ in range(rng.integers(1, 3)):
                 size = rng.uniform((0.4, 0.3, 0.4), (1.2, 0.5, 1.8))
                 spot = rng.uniform(-lobby + 1.0, -1.0)

@@ -86,9 +86,7 @@ def corridor_pair(number: int, along: float = 2.0, rotation_deg: float = 0.0, se
     first = rng.uniform(-length / 4, length / 4 - along)
     height = rng.uniform(0.9, 1.5)
     target = sensor_pose((first, rng.uniform(-0.3, 0.3), height), rng.uniform(-10.0, 10.0))
-    source = sensor_pose(
-        (first + along, rng.uniform(-0.3, 0.3), height), rotation_deg + rng.uniform(-10.0, 10.0)
-    )
+    source = sensor_pose((first + along, rng.uniform(-0.3, 0.3), height), rotation_deg + rng.uniform(-10.0, 10.0))
     return two_scans(f"corridor {seed}-{number}", SpinningLidar(max_range=40.0), scene, target, source, rng)
 
 

@@ -76,9 +76,7 @@ class Trainer:
             if unexpected:
                 raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network has not")
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
-        self.optimiser = optimiser(
-            self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
-        )
+        self.optimiser = optimiser(self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
         self.average = WeightAverage(self.network, config.average_decay) if config.average_decay else None
         self.progress = load_checkpoint(self.folder, self.network, self.optimiser, self._message, self.average)
         if config.surface_pairs:
@@ -171,9 +169,7 @@ class Trainer:
         if mean < self.progress.best:
             self.progress.best = mean
             card = {"steps": self.progress.step, "minutes": round(self.progress.seconds / 60, 1), "validation": scores}
-            self.method.save(
-                self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()}
-            )
+            self.method.save(self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()})
         return scores
 
     def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:

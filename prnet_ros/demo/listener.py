@@ -34,9 +34,7 @@ class Listener:
         self._subscriptions = [
             self.node.create_subscription(TFMessage, "/tf", self._on_tf, QoSProfile(depth=100)),
             self.node.create_subscription(Odometry, "odometry", self._on_odometry, QoSProfile(depth=100)),
-            self.node.create_subscription(
-                DiagnosticArray, "/diagnostics", self._on_diagnostics, QoSProfile(depth=10)
-            ),
+            self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, QoSProfile(depth=10)),
         ]
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self.node)

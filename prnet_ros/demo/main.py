@@ -135,9 +135,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
         rclpy.try_shutdown()
 
 
-def _replay(
-    bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process
-) -> float:
+def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process) -> float:
     """Play the bag at `rate` times the speed of the recording; the seconds that this took.
 
     With `wait`, each scan waits for the answer to the one before: a slow machine takes longer and drops nothing.

@@ -50,9 +50,7 @@ class AlignedPoints:
     times: np.ndarray
 
 
-def align_scans(
-    scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, view: View
-) -> AlignedPoints:
+def align_scans(scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, view: View) -> AlignedPoints:
     """Transform each scan that has a pose into the drawn frame, without its distortion; at most about MAX_POINTS.
 
     trajectory: poses of the base in the drawn frame.

@@ -154,11 +154,7 @@ def _registered(values: dict[str, str]) -> str:
 
 def _error_rows(comparison: GroundTruthComparison) -> list[tuple[str, str]]:
     rpe = comparison.rpe
-    share = (
-        100.0 * comparison.end_drift / comparison.path_length
-        if comparison.path_length > 0.0
-        else float("nan")
-    )
+    share = 100.0 * comparison.end_drift / comparison.path_length if comparison.path_length > 0.0 else float("nan")
     return [
         ("length of the path", f"{comparison.path_length:.2f} m, {len(comparison.truth)} poses"),
         ("ATE (rms)", f"{comparison.ate:.4f} m"),

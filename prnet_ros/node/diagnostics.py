@@ -12,8 +12,23 @@ from prnet_ros.node.counters import Counts
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 BAD_CLOUD, CORE_ERROR = "bad_cloud.", "error."  # prefixes of counters, the kind follows
 _COUNTERS = (
-    "received", "registered", "first", "accepted", "weak", "ambiguous", "rejected", "dropped", "ignored", "reset",
-    "outdated", "paused", "waiting_for_extrinsics", "missing_by_stamps", "too_fast", "process_restarts", "notes",
+    "received",
+    "registered",
+    "first",
+    "accepted",
+    "weak",
+    "ambiguous",
+    "rejected",
+    "dropped",
+    "ignored",
+    "reset",
+    "outdated",
+    "paused",
+    "waiting_for_extrinsics",
+    "missing_by_stamps",
+    "too_fast",
+    "process_restarts",
+    "notes",
 )
 _NOT_USED = {  # counters of scans that were not used, in words
     "rejected": "scans rejected",

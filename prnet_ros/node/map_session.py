@@ -197,9 +197,7 @@ class MapSession:
         if answer.pose.found is not None:
             T_map_base = answer.pose.found.T_map_sensor @ se3.invert(scan.T_base_sensor)
             covariance = answer.pose.found.covariance
-            self._pose.publish(
-                localization_message(T_map_base, covariance, queued.stamp, self._parameters.map_frame)
-            )
+            self._pose.publish(localization_message(T_map_base, covariance, queued.stamp, self._parameters.map_frame))
             self._publish_map_tf(queued)
 
     def _take(self, answer: MapAnswer) -> None:

@@ -86,12 +86,17 @@ def tf_message(
 def cloud_message(points: np.ndarray, stamp: Time, frame_id: str) -> PointCloud2:
     """PointCloud2 with float32 x, y, z of points (N, 3)."""
     fields = [
-        PointField(name=name, offset=4 * axis, datatype=PointField.FLOAT32, count=1)
-        for axis, name in enumerate("xyz")
+        PointField(name=name, offset=4 * axis, datatype=PointField.FLOAT32, count=1) for axis, name in enumerate("xyz")
     ]
     cloud = PointCloud2(
-        header=Header(stamp=stamp, frame_id=frame_id), height=1, width=len(points), fields=fields,
-        is_bigendian=sys.byteorder == "big", point_step=12, row_step=12 * len(points), is_dense=True,
+        header=Header(stamp=stamp, frame_id=frame_id),
+        height=1,
+        width=len(points),
+        fields=fields,
+        is_bigendian=sys.byteorder == "big",
+        point_step=12,
+        row_step=12 * len(points),
+        is_dense=True,
     )
     # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
     cloud.data = np.ascontiguousarray(points, dtype=np.float32).tobytes()

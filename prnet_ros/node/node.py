@@ -132,7 +132,10 @@ class PRNetNode(LifecycleNode):
         # comes, and on a busy machine that can take a second.
         qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[self._settings.reliability.upper()])
         self._subscription = self.create_subscription(
-            PointCloud2, "points", self._on_cloud, qos,
+            PointCloud2,
+            "points",
+            self._on_cloud,
+            qos,
             callback_group=MutuallyExclusiveCallbackGroup(),
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_incompatible_qos),
         )

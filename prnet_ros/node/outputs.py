@@ -57,9 +57,7 @@ class Outputs:
         """(4, 4), from the frame of the sensor at the first scan, in which updates are expressed, to odom_frame."""
         return self._started_at.T_odom_start @ T_base_sensor
 
-    def publish(
-        self, scan: Scan, update: OdometryUpdate, points: np.ndarray | None, T_base_sensor: np.ndarray
-    ) -> None:
+    def publish(self, scan: Scan, update: OdometryUpdate, points: np.ndarray | None, T_base_sensor: np.ndarray) -> None:
         """TF first, the cloud last. points: (N, 3), the registered ones in the sensor's frame, or None."""
         if update.status in ("first", "reset"):
             self._trajectory.clear()

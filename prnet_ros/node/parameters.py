@@ -57,9 +57,7 @@ SPECS: dict[str, Spec] = {
         False, "Publish odometry with a huge covariance for a scan without a pose, instead of nothing.", settable=True
     ),
     "autostart": Spec(True, "Configure and activate at the start; off where a lifecycle manager does it."),
-    "reliability": Spec(
-        "best_effort", "Of the subscription to points.", choices=("best_effort", "reliable")
-    ),
+    "reliability": Spec("best_effort", "Of the subscription to points.", choices=("best_effort", "reliable")),
     "no_data_timeout": Spec(
         5.0, "Seconds without a cloud before the diagnostics warn (steady clock).", range=(0.1, 3600.0), settable=True
     ),
@@ -86,11 +84,10 @@ SPECS: dict[str, Spec] = {
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
     ),
     "mapping.build": Spec(False, "Build a map beside the odometry, for ~/save_map; not together with map."),
-    "mapping.save_to": Spec(
-        "", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True
-    ),
+    "mapping.save_to": Spec("", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True),
     "mapping.max_keyframes": Spec(
-        _MAPPING.max_keyframes, "Most keyframes of the map; at the limit the most redundant one is dropped.",
+        _MAPPING.max_keyframes,
+        "Most keyframes of the map; at the limit the most redundant one is dropped.",
         range=(10, 100_000),
     ),
     "fine_tune.num_scans": Spec(

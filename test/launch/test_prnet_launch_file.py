@@ -79,30 +79,47 @@ def test_defaults_leave_everything_to_the_parameter_file(launch_file):
     assert overrides == {"use_sim_time": False}
     profile = str(ROOT / "config" / "fastdds_large_clouds.xml")
     assert [a.args for a in others] == [
-        ("FASTRTPS_DEFAULT_PROFILES_FILE", profile), ("FASTDDS_DEFAULT_PROFILES_FILE", profile)
+        ("FASTRTPS_DEFAULT_PROFILES_FILE", profile),
+        ("FASTDDS_DEFAULT_PROFILES_FILE", profile),
     ]
 
 
 def test_arguments_win_over_the_parameter_file(launch_file):
     nodes, _ = started(
-        launch_file, points="/lidar/points", odom_frame="map", base_frame="base_link", weights="w.safetensors",
-        device="cuda", use_sim_time="true", namespace="robot1", config=str(CONFIG),
+        launch_file,
+        points="/lidar/points",
+        odom_frame="map",
+        base_frame="base_link",
+        weights="w.safetensors",
+        device="cuda",
+        use_sim_time="true",
+        namespace="robot1",
+        config=str(CONFIG),
     )
     node = nodes["prnet_node"]
     assert node["name"] == "prnet" and node["namespace"] == "robot1"
     assert node["remappings"] == [("points", "/lidar/points")]
-    assert node["parameters"] == [str(CONFIG), {
-        "odom_frame": "map", "base_frame": "base_link", "weights": "w.safetensors", "device": "cuda",
-        "use_sim_time": True,
-    }]
+    assert node["parameters"] == [
+        str(CONFIG),
+        {
+            "odom_frame": "map",
+            "base_frame": "base_link",
+            "weights": "w.safetensors",
+            "device": "cuda",
+            "use_sim_time": True,
+        },
+    ]
 
 
-@pytest.mark.parametrize("arguments, expected", [
-    ({}, ["--to", "/points", "--wait-for", "/prnet"]),
-    ({"namespace": "/robot1/"}, ["--to", "/robot1/points", "--wait-for", "/robot1/prnet"]),
-    ({"points": "cloud"}, ["--topic", "cloud", "--to", "/cloud", "--wait-for", "/prnet"]),
-    ({"points": "/a/b", "namespace": "r"}, ["--topic", "/a/b", "--to", "/a/b", "--wait-for", "/r/prnet"]),
-])
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ({}, ["--to", "/points", "--wait-for", "/prnet"]),
+        ({"namespace": "/robot1/"}, ["--to", "/robot1/points", "--wait-for", "/robot1/prnet"]),
+        ({"points": "cloud"}, ["--topic", "cloud", "--to", "/cloud", "--wait-for", "/prnet"]),
+        ({"points": "/a/b", "namespace": "r"}, ["--topic", "/a/b", "--to", "/a/b", "--wait-for", "/r/prnet"]),
+    ],
+)
 def test_a_bag_is_played_to_the_topic_of_the_node_and_waits_for_it(launch_file, arguments, expected):
     nodes, _ = started(launch_file, bag=BAG, rate="2.0", **arguments)
     expected = [*expected[:-2], "--rate", "2.0", *expected[-2:]]
@@ -116,12 +133,15 @@ def test_a_bag_without_its_clock(launch_file):
     assert nodes["prnet_node"]["parameters"][1] == {"use_sim_time": False}
 
 
-@pytest.mark.parametrize("arguments, error", [
-    ({"bag": "nowhere.mcap"}, "bag:=nowhere.mcap does not exist"),
-    ({"config": "/nowhere/prnet.yaml"}, "config:=/nowhere/prnet.yaml does not exist"),
-    ({"config": ""}, "config:= does not exist"),
-    ({"fastdds_profile": "nowhere.xml"}, "fastdds_profile:=nowhere.xml does not exist"),
-])
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ({"bag": "nowhere.mcap"}, "bag:=nowhere.mcap does not exist"),
+        ({"config": "/nowhere/prnet.yaml"}, "config:=/nowhere/prnet.yaml does not exist"),
+        ({"config": ""}, "config:= does not exist"),
+        ({"fastdds_profile": "nowhere.xml"}, "fastdds_profile:=nowhere.xml does not exist"),
+    ],
+)
 def test_a_file_that_does_not_exist_ends_the_launch(launch_file, arguments, error):
     with pytest.raises(FileNotFoundError, match=error):
         started(launch_file, **arguments)

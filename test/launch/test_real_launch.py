@@ -40,8 +40,18 @@ def test_it_declares_its_arguments():
     from launch import LaunchContext
 
     declared = {a.name for a in source.get_launch_description(LaunchContext()).get_launch_arguments()}
-    assert {"points", "odom_frame", "base_frame", "config", "weights", "device", "use_sim_time", "namespace", "bag",
-            "rviz"} <= declared
+    assert {
+        "points",
+        "odom_frame",
+        "base_frame",
+        "config",
+        "weights",
+        "device",
+        "use_sim_time",
+        "namespace",
+        "bag",
+        "rviz",
+    } <= declared
 
 
 @pytest.mark.parametrize("arguments", [{"config": "/nowhere/prnet.yaml"}, {"bag": "nowhere.mcap"}])
@@ -80,9 +90,14 @@ def test_it_plays_a_bag_into_the_node(ros_domain):
     listener.create_subscription(Odometry, "/robot1/odometry", received.append, 10)
 
     service = LaunchService(noninteractive=True)
-    service.include_launch_description(included(
-        bag=BAG, namespace="robot1", odom_frame="odom1", weights="none",
-    ))
+    service.include_launch_description(
+        included(
+            bag=BAG,
+            namespace="robot1",
+            odom_frame="odom1",
+            weights="none",
+        )
+    )
 
     def stop_when_received():
         end = time.monotonic() + 60

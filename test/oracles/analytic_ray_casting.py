@@ -22,12 +22,8 @@ def cast_rays(origin: np.ndarray, directions: np.ndarray, solids: Solids) -> np.
         chosen = solids.kinds == kind
         if not chosen.any():
             continue
-        to_unit = (solids.axes[chosen] / solids.half_sizes[chosen][:, None, :]).astype(
-            np.float32
-        )  # (P, 3, 3)
-        start = np.einsum(
-            "pi,pij->jp", (origin - solids.centres[chosen]).astype(np.float32), to_unit
-        )  # (3, P)
+        to_unit = (solids.axes[chosen] / solids.half_sizes[chosen][:, None, :]).astype(np.float32)  # (P, 3, 3)
+        start = np.einsum("pi,pij->jp", (origin - solids.centres[chosen]).astype(np.float32), to_unit)  # (3, P)
         step = np.einsum("ri,pij->jrp", directions.astype(np.float32), to_unit, optimize=True)  # (3, R, P)
         with np.errstate(divide="ignore", invalid="ignore"):
             enter, leave = interval(start, step)
@@ -58,9 +54,7 @@ def _quadratic_interval(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np
 
 def _cylinder_interval(start: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     a = step[0] ** 2 + step[1] ** 2 + np.float32(1e-12)
-    side = _quadratic_interval(
-        a, start[0] * step[0] + start[1] * step[1], start[0] ** 2 + start[1] ** 2 - 1.0
-    )
+    side = _quadratic_interval(a, start[0] * step[0] + start[1] * step[1], start[0] ** 2 + start[1] ** 2 - 1.0)
     caps = _slab_interval(start[2], step[2])
     return np.maximum(side[0], caps[0]), np.minimum(side[1], caps[1])
 

@@ -182,9 +182,12 @@ class Robot:
         """Wait for a status after now with `condition(values, message)`."""
         seen = len(self.statuses)
         self.wait_until(
-            lambda: len(self.statuses) > seen and any(
-                condition({v.key: v.value for v in status.values}, status.message)
-                for status in self.statuses[seen:]
+            lambda: (
+                len(self.statuses) > seen
+                and any(
+                    condition({v.key: v.value for v in status.values}, status.message)
+                    for status in self.statuses[seen:]
+                )
             ),
             what,
         )

@@ -37,9 +37,7 @@ def curve(number: int) -> np.ndarray:
 def test_the_same_trajectory_in_another_frame_has_no_error():
     stamps, poses = np.arange(20.0), curve(20)
     T_map_odom = se3.make_transform(se3.rotation_exp(np.array([0.1, -0.2, 2.0])), np.array([5.0, -3.0, 1.0]))
-    comparison = compare_with_ground_truth(
-        Trajectory(stamps, poses), Poses(stamps + 0.001, T_map_odom @ poses, "map")
-    )
+    comparison = compare_with_ground_truth(Trajectory(stamps, poses), Poses(stamps + 0.001, T_map_odom @ poses, "map"))
     np.testing.assert_allclose(comparison.T_truth_odom, T_map_odom, atol=1e-12)
     assert comparison.ate < 1e-9 and comparison.end_drift < 1e-9
     assert comparison.rpe.translation_max < 1e-9 and comparison.rpe.rotation_max_deg < 1e-5
@@ -100,9 +98,7 @@ def test_scans_are_drawn_deskewed_at_their_poses():
     assert sorted(set(np.round(aligned.times, 6))) == [0.0, 0.2, 0.4, 0.6]
 
 
-@pytest.mark.parametrize(
-    "base_frame, up", [("base_link", 2), ("lidar", 2), ("camera_depth_optical_frame", 1)]
-)
+@pytest.mark.parametrize("base_frame, up", [("base_link", 2), ("lidar", 2), ("camera_depth_optical_frame", 1)])
 def test_view_from_above_looks_along_the_vertical(base_frame, up):
     assert View.from_above(base_frame).towards == up
 
@@ -172,9 +168,7 @@ def test_unknown_topic_lists_the_topics(ros_domain, tmp_path):
         (["-p", "base_frame:=nowhere"], ["published no pose on /tf", "nowhere"]),
     ],
 )
-def test_a_node_that_dies_or_publishes_nothing_is_an_error(
-    ros_domain, tmp_path, monkeypatch, capsys, arguments, words
-):
+def test_a_node_that_dies_or_publishes_nothing_is_an_error(ros_domain, tmp_path, monkeypatch, capsys, arguments, words):
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
     from prnet_ros.demo import main as demo

@@ -8,8 +8,15 @@ from prnet_ros.node.counters import Counters, GapDetector  # noqa: E402
 from prnet_ros.node.diagnostics import ERROR, OK, WARN, NodeState, status_of  # noqa: E402
 
 ALL_WELL = {
-    "node_name": "/robot/prnet", "topic": "/points", "sensor_frame": "lidar", "activity": "active", "num_publishers": 1,
-    "seconds_without_data": 0.1, "no_data_timeout": 5.0, "missing_extrinsics": "", "setup_problem": "",
+    "node_name": "/robot/prnet",
+    "topic": "/points",
+    "sensor_frame": "lidar",
+    "activity": "active",
+    "num_publishers": 1,
+    "seconds_without_data": 0.1,
+    "no_data_timeout": 5.0,
+    "missing_extrinsics": "",
+    "setup_problem": "",
     "details": {"device": "cpu"},
 }
 
@@ -37,18 +44,21 @@ def test_all_is_well():
     assert values["latency_median_ms"] == "30.0" and values["device"] == "cpu"
 
 
-@pytest.mark.parametrize("name, level, words", [
-    ("rejected", WARN, "1 scans rejected: why"),
-    ("weak", WARN, "1 scans weak: why"),
-    ("ignored", WARN, "1 scans ignored: why"),
-    ("dropped", WARN, "1 scans dropped"),
-    ("missing_by_stamps", WARN, "about 1 scans never arrived"),
-    ("ambiguous", WARN, "1 scans ambiguous: why"),
-    ("reset", WARN, "a new trajectory was started: why"),
-    ("process_restarts", ERROR, "the registration process was restarted: why"),
-    ("bad_cloud.empty", WARN, "1 unusable clouds (empty): why"),
-    ("error.RuntimeError", ERROR, "1 x RuntimeError: why"),
-])
+@pytest.mark.parametrize(
+    "name, level, words",
+    [
+        ("rejected", WARN, "1 scans rejected: why"),
+        ("weak", WARN, "1 scans weak: why"),
+        ("ignored", WARN, "1 scans ignored: why"),
+        ("dropped", WARN, "1 scans dropped"),
+        ("missing_by_stamps", WARN, "about 1 scans never arrived"),
+        ("ambiguous", WARN, "1 scans ambiguous: why"),
+        ("reset", WARN, "a new trajectory was started: why"),
+        ("process_restarts", ERROR, "the registration process was restarted: why"),
+        ("bad_cloud.empty", WARN, "1 unusable clouds (empty): why"),
+        ("error.RuntimeError", ERROR, "1 x RuntimeError: why"),
+    ],
+)
 def test_what_happened_is_reported_once_and_its_count_stays(name, level, words):
     counters = Counters()
     counters.count(name, "why")
@@ -59,11 +69,14 @@ def test_what_happened_is_reported_once_and_its_count_stays(name, level, words):
     assert later.level == OK and values_of(later)[name] == "1"
 
 
-@pytest.mark.parametrize("changes, level, words", [
-    ({"seconds_without_data": 7.2}, WARN, "no data for 7 s on /points (1 publishers)"),
-    ({"missing_extrinsics": "no transform to 'base'"}, ERROR, "nothing is published: no transform to 'base'"),
-    ({"setup_problem": "no CUDA device"}, ERROR, "no CUDA device"),
-])
+@pytest.mark.parametrize(
+    "changes, level, words",
+    [
+        ({"seconds_without_data": 7.2}, WARN, "no data for 7 s on /points (1 publishers)"),
+        ({"missing_extrinsics": "no transform to 'base'"}, ERROR, "nothing is published: no transform to 'base'"),
+        ({"setup_problem": "no CUDA device"}, ERROR, "no CUDA device"),
+    ],
+)
 def test_states(changes, level, words):
     status = report(Counters(), **changes)
     assert status.level == level and words in status.message

@@ -56,9 +56,7 @@ class Driver:
             PoseWithCovarianceStamped, "/prnet/localization_pose", self.located.append, 10
         )
         self.initial_pose = robot.ros.create_publisher(PoseWithCovarianceStamped, "/initialpose", 1)
-        self.services = {
-            name: robot.ros.create_client(Trigger, f"/prnet/{name}") for name in ("localize", "save_map")
-        }
+        self.services = {name: robot.ros.create_client(Trigger, f"/prnet/{name}") for name in ("localize", "save_map")}
         self.reinitialize = robot.ros.create_client(Empty, "/reinitialize_global_localization")
 
     def call(self, name):

@@ -108,10 +108,12 @@ def test_nothing_before_the_extrinsics_are_known_then_the_motion_of_the_base(rob
     assert not robot.odometry and not robot.transforms
 
     broadcaster = StaticTransformBroadcaster(robot.ros)
-    broadcaster.sendTransform([
-        static_transform("base_link", "mast", se3.make_transform(np.eye(3), [0.0, 0.0, 0.2])),
-        static_transform("mast", "lidar", se3.make_transform(T_base_sensor[:3, :3], [1.0, 0.0, 0.0])),
-    ])
+    broadcaster.sendTransform(
+        [
+            static_transform("base_link", "mast", se3.make_transform(np.eye(3), [0.0, 0.0, 0.2])),
+            static_transform("mast", "lidar", se3.make_transform(T_base_sensor[:3, :3], [1.0, 0.0, 0.0])),
+        ]
+    )
     stamp = START
 
     def publish_until_answered():

@@ -67,19 +67,22 @@ def test_log_names_the_interpreter_and_what_cannot_be_loaded(robot, walk_poses):
         robot.publish_and_wait(pose, START + i * PERIOD)
 
 
-@pytest.mark.parametrize("arguments, said", [
-    ("num_threads:=0", "num_threads"),
-    ("registration.max_range:=far", "registration.max_range' must be a float, not 'far'"),
-    ("registration.max_range:=true", "registration.max_range' must be a float, not True"),
-    ("registration.max_range:=-5", "registration.max_range' must be from 0 to 1e+06, not -5"),
-    ("reliability:=sometimes", "best_effort, reliable"),
-    ("odom_frame:=''", "odom_frame"),
-    ("base_frame:=odom", "must differ"),
-    ("base_frame:=/base_link", "slash"),
-    ("registration.min_range:=5.0 -p registration.max_range:=2.0", "max_range (2.0) must be above min_range (5.0)"),
-    ("odom_frame:=odom --params-file /nowhere.yaml", "/nowhere.yaml"),
-    ("odom_frame:=odom --nonsense", "unknown ROS arguments"),
-])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ("num_threads:=0", "num_threads"),
+        ("registration.max_range:=far", "registration.max_range' must be a float, not 'far'"),
+        ("registration.max_range:=true", "registration.max_range' must be a float, not True"),
+        ("registration.max_range:=-5", "registration.max_range' must be from 0 to 1e+06, not -5"),
+        ("reliability:=sometimes", "best_effort, reliable"),
+        ("odom_frame:=''", "odom_frame"),
+        ("base_frame:=odom", "must differ"),
+        ("base_frame:=/base_link", "slash"),
+        ("registration.min_range:=5.0 -p registration.max_range:=2.0", "max_range (2.0) must be above min_range (5.0)"),
+        ("odom_frame:=odom --params-file /nowhere.yaml", "/nowhere.yaml"),
+        ("odom_frame:=odom --nonsense", "unknown ROS arguments"),
+    ],
+)
 def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, arguments, said):
     import subprocess
     import sys

@@ -66,9 +66,14 @@ def test_the_node_declares_what_the_file_sets(robot):
         assert bool(descriptor.integer_range or descriptor.floating_point_range) is (spec.range is not None), name
 
 
-@pytest.mark.parametrize("name, value, expected", [
-    ("registration.max_range", 50, 50.0), ("no_data_timeout", 2, 2.0), ("registration.voxel_size", 0, None),
-])
+@pytest.mark.parametrize(
+    "name, value, expected",
+    [
+        ("registration.max_range", 50, 50.0),
+        ("no_data_timeout", 2, 2.0),
+        ("registration.voxel_size", 0, None),
+    ],
+)
 def test_integers_are_accepted_for_doubles(ros_domain, name, value, expected):
     import rclpy
     from rclpy.parameter import Parameter

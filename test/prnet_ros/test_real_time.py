@@ -24,9 +24,7 @@ def test_all_scans_of_the_sample_are_registered_in_real_time(robot, tmp_path, us
     robot.start_node(use_sim_time=use_sim_time, reliability=reliability, weights="''")
     command = [sys.executable, "-m", "prnet_ros.replay", str(BAG), "--to", "points"]
     with (tmp_path / "replay.log").open("w") as log:
-        player = subprocess.Popen(
-            command + ["--clock"] * use_sim_time, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
-        )
+        player = subprocess.Popen(command + ["--clock"] * use_sim_time, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
     robot.wait_until(lambda: player.poll() is not None, "the end of the replay")
     assert player.returncode == 0, (tmp_path / "replay.log").read_text()
     robot.wait_for_status(lambda values, _: True, "a report after the end")

@@ -76,9 +76,7 @@ def test_an_empty_cloud_goes_there_and_back():
 def test_points_with_nan_are_left_out_when_asked():
     cloud = point_cloud2.create_cloud_xyz32(Header(), [[1, 2, 3], [np.nan, 0, 0], [4, 5, 6]])
     assert len(point_cloud2.read_points(cloud)) == 3
-    np.testing.assert_array_equal(
-        point_cloud2.read_points_numpy(cloud, skip_nans=True), [[1, 2, 3], [4, 5, 6]]
-    )
+    np.testing.assert_array_equal(point_cloud2.read_points_numpy(cloud, skip_nans=True), [[1, 2, 3], [4, 5, 6]])
 
 
 def test_an_organised_cloud_keeps_its_rows():

@@ -17,9 +17,7 @@ TITLE_INCHES = 0.3
 def view_matrix(azimuth_deg: float, elevation_deg: float) -> np.ndarray:
     """(3, 3), rows: right, up, towards the viewer, for a world with z up."""
     azimuth, elevation = np.radians([azimuth_deg, elevation_deg])
-    towards = np.array(
-        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
-    )
+    towards = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     return np.stack([right, np.cross(towards, right), towards])
 

@@ -89,9 +89,7 @@ def _classify(network: PRNet, train: ShapeSet, test: ShapeSet, rotation: str, ti
     from sklearn.svm import LinearSVC
 
     rng = np.random.default_rng(0)
-    features = [
-        global_features(network, rotated(shapes.points, rotation, rng), title) for shapes in (train, test)
-    ]
+    features = [global_features(network, rotated(shapes.points, rotation, rng), title) for shapes in (train, test)]
     classifier = make_pipeline(StandardScaler(), LinearSVC(C=0.01, dual="auto", random_state=0))
     classifier.fit(features[0], train.classes)
     return _scores(classifier.predict(features[1]), train, test)

@@ -56,9 +56,7 @@ def read_points(
     points = np.ndarray(shape=(cloud.width * cloud.height,), dtype=dtype, buffer=cloud.data)
     if field_names is not None:
         missing = [name for name in field_names if name not in dtype.names]
-        assert not missing, (
-            f"Requested fields {missing} are not among the fields {list(dtype.names)} of the cloud."
-        )
+        assert not missing, f"Requested fields {missing} are not among the fields {list(dtype.names)} of the cloud."
         points = points[list(field_names)]
     if skip_nans:
         kept = np.ones(len(points), dtype=bool)
@@ -85,9 +83,7 @@ def read_points_numpy(
     assert len({field.datatype for field in cloud.fields}) <= 1, (
         "All fields need to have the same datatype. Use `read_points()` otherwise."
     )
-    return structured_to_unstructured(
-        read_points(cloud, field_names, skip_nans, uvs, reshape_organized_cloud)
-    )
+    return structured_to_unstructured(read_points(cloud, field_names, skip_nans, uvs, reshape_organized_cloud))
 
 
 def create_cloud(header: Header, fields: list[PointField], points: Iterable) -> PointCloud2:

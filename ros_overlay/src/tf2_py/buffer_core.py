@@ -73,9 +73,7 @@ class BufferCore:
             source_stamp = self._resolve(fixed_frame, source_frame, source_time.nanoseconds)
             T_target_fixed = self._between(target_frame, fixed_frame, target_stamp)
             T_fixed_source = self._between(fixed_frame, source_frame, source_stamp)
-        return message_from_transform(
-            target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source
-        )
+        return message_from_transform(target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source)
 
     def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
         """Whether the lookup would succeed, and the reason where it would not."""
@@ -99,8 +97,7 @@ class BufferCore:
         """One line a frame: which parent it has."""
         with self._lock:
             lines = [
-                f"Frame {child} exists with parent {cache.latest().parent}."
-                for child, cache in self._frames.items()
+                f"Frame {child} exists with parent {cache.latest().parent}." for child, cache in self._frames.items()
             ]
         return "\n".join(lines)
 
@@ -155,9 +152,7 @@ class BufferCore:
             return stamp
         if target == source:
             return self._frames[target].latest().stamp if target in self._frames else LATEST
-        to_target, to_source = self._join(
-            self._chain(target, LATEST), self._chain(source, LATEST), target, source
-        )
+        to_target, to_source = self._join(self._chain(target, LATEST), self._chain(source, LATEST), target, source)
         stamps = [sample.stamp for sample in to_target + to_source if sample.stamp != LATEST]
         return min(stamps, default=LATEST)
 

@@ -23,9 +23,7 @@ def transform_from_message(message: TransformStamped) -> tuple[RigidTransform, s
     return RigidTransform(translation, normalized(rotation)), None
 
 
-def message_from_transform(
-    target: str, source: str, stamp: int, transform: RigidTransform
-) -> TransformStamped:
+def message_from_transform(target: str, source: str, stamp: int, transform: RigidTransform) -> TransformStamped:
     """`T_target_source` as a message: header.frame_id is the target, child_frame_id the source; stamp in ns."""
     message = TransformStamped()
     message.header.stamp = Time(nanoseconds=stamp).to_msg()

@@ -66,9 +66,7 @@ class Buffer(BufferCore):
         self.can_transform_full(*arguments, timeout)
         return self.lookup_transform_full_core(*arguments)
 
-    async def lookup_transform_async(
-        self, target_frame: str, source_frame: str, time: Time
-    ) -> TransformStamped:
+    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
         """lookup_transform that awaits the transform."""
         return await self.wait_for_transform_async(target_frame, source_frame, time)
 

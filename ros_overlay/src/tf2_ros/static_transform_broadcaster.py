@@ -18,9 +18,7 @@ class StaticTransformBroadcaster:
 
     def __init__(self, node: Node, qos: QoSProfile | int | None = None) -> None:
         if qos is None:
-            qos = QoSProfile(
-                depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, history=HistoryPolicy.KEEP_LAST
-            )
+            qos = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, history=HistoryPolicy.KEEP_LAST)
         self.pub_tf = node.create_publisher(TFMessage, "/tf_static", qos)
 
     def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:  # noqa: N802

@@ -36,9 +36,7 @@ class TransformListener:
         self.buffer = buffer
         self.node = node
         self.group = ReentrantCallbackGroup()
-        self.tf_sub = node.create_subscription(
-            TFMessage, "/tf", self.callback, qos, callback_group=self.group
-        )
+        self.tf_sub = node.create_subscription(TFMessage, "/tf", self.callback, qos, callback_group=self.group)
         self.tf_static_sub = node.create_subscription(
             TFMessage, "/tf_static", self.static_callback, static_qos, callback_group=self.group
         )

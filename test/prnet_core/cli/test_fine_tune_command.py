@@ -48,7 +48,7 @@ def test_better_weights_are_written_with_their_report(weights, scans, tmp_path, 
         *scans, "--out", out, "--weights", weights, "--examples", 4, "--epochs", 1, "--learning-rate", 4e-3, "--json"
     )
     assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout[result.stdout.index("{"):])
+    report = json.loads(result.stdout[result.stdout.index("{") :])
     assert report["kept"] == "tuned" and {"before", "after"} <= set(report)
     assert (report["num_scans_tuned"], report["num_scans_held_out"]) == (4, 1)  # the scan that is there twice is one
     assert report["config"]["examples_per_scan"] == 4 and len(report["loss_curve"]) == report["steps"] == 2
@@ -59,17 +59,18 @@ def test_better_weights_are_written_with_their_report(weights, scans, tmp_path, 
 
 def test_no_gain_writes_nothing_and_says_so(weights, scans, tmp_path):
     out = tmp_path / "tuned.safetensors"
-    result = call(
-        *scans, "--out", out, "--weights", weights, "--examples", 2, "--epochs", 1, "--learning-rate", 1e-9
-    )
+    result = call(*scans, "--out", out, "--weights", weights, "--examples", 2, "--epochs", 1, "--learning-rate", 1e-9)
     assert result.exit_code == 1 and not out.exists()
     assert "old weights kept" in result.output and "in the refinement's basin" in result.output
 
 
-@pytest.mark.parametrize("some, said", [
-    (slice(0, 1), "1 usable scans of the 4 needed: 3 are missing"),
-    (["nowhere.ply"], "nowhere.ply"),
-])
+@pytest.mark.parametrize(
+    "some, said",
+    [
+        (slice(0, 1), "1 usable scans of the 4 needed: 3 are missing"),
+        (["nowhere.ply"], "nowhere.ply"),
+    ],
+)
 def test_what_cannot_be_used_is_named(weights, scans, tmp_path, some, said):
     chosen = scans[some] if isinstance(some, slice) else some
     result = call(*chosen, "--out", tmp_path / "tuned.safetensors", "--weights", weights)

@@ -65,9 +65,7 @@ def test_progress_counts_up_to_the_end(improved):
 def test_same_seed_gives_the_same_weights_and_another_gives_others(tiny_network, room_scans, quick_config):
     scans, transforms = room_scans
     config = replace(quick_config, epochs=1, examples_per_scan=10, held_out_pairs=8)
-    runs = [
-        fine_tune(tiny_network, scans, replace(config, seed=seed), transforms=transforms) for seed in (1, 1, 2)
-    ]
+    runs = [fine_tune(tiny_network, scans, replace(config, seed=seed), transforms=transforms) for seed in (1, 1, 2)]
     assert runs[0].loss_curve == runs[1].loss_curve != runs[2].loss_curve
     assert runs[0].validations == runs[1].validations
     for a, b in zip(runs[0].network.parameters(), runs[1].network.parameters()):

@@ -64,9 +64,7 @@ class BagMaker:
             connections: dict[str, Any] = {}
             for topic, time, message in messages:
                 if topic not in connections:
-                    connections[topic] = writer.add_connection(
-                        topic, message.__msgtype__, typestore=self.ros2
-                    )
+                    connections[topic] = writer.add_connection(topic, message.__msgtype__, typestore=self.ros2)
                 data = self.ros2.serialize_cdr(message, message.__msgtype__)
                 writer.write(connections[topic], round(time * 1e9), data)
         return path
@@ -80,9 +78,7 @@ class BagMaker:
             for sequence, (topic, time, message) in enumerate(messages):
                 message = self._with_sequence(message, sequence)
                 if topic not in connections:
-                    connections[topic] = writer.add_connection(
-                        topic, message.__msgtype__, typestore=self._ros1
-                    )
+                    connections[topic] = writer.add_connection(topic, message.__msgtype__, typestore=self._ros1)
                 data = self._ros1.serialize_ros1(message, message.__msgtype__)
                 writer.write(connections[topic], round(time * 1e9), data)
         return path
@@ -90,9 +86,7 @@ class BagMaker:
     def _with_sequence(self, message: Any, sequence: int) -> Any:
         import dataclasses
 
-        header = self._ros1.types["std_msgs/msg/Header"](
-            sequence, message.header.stamp, message.header.frame_id
-        )
+        header = self._ros1.types["std_msgs/msg/Header"](sequence, message.header.stamp, message.header.frame_id)
         return dataclasses.replace(message, header=header)
 
 

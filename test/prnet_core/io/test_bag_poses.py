@@ -46,9 +46,7 @@ def test_static_chain(robot_bag):
     assert root_frame(statics, "elsewhere") == "elsewhere"
     T_base_lidar = make_transform(R_QUARTER, np.array([0.5, 0.0, 1.0]))
     np.testing.assert_allclose(static_transform(statics, "base", "lidar"), T_base_lidar, atol=1e-12)
-    np.testing.assert_allclose(
-        static_transform(statics, "lidar", "base"), np.linalg.inv(T_base_lidar), atol=1e-12
-    )
+    np.testing.assert_allclose(static_transform(statics, "lidar", "base"), np.linalg.inv(T_base_lidar), atol=1e-12)
     np.testing.assert_allclose(static_transform(statics, "x", "x"), np.eye(4))
     assert static_transform(statics, "base", "elsewhere") is None
 
@@ -70,10 +68,7 @@ def test_truth_comes_in_the_order_of_its_stamps_once_each(tmp_path, bag_maker):
     def tf(x, stamp):
         return bag_maker.tf(bag_maker.transform("map", "lidar", (x, 0.0, 0.0), STRAIGHT, stamp))
 
-    messages = [
-        ("/ground_truth/tf", t, tf(x, s))
-        for t, x, s in ((1.0, 2.0, 12.0), (2.0, 1.0, 11.0), (3.0, 9.0, 11.0))
-    ]
+    messages = [("/ground_truth/tf", t, tf(x, s)) for t, x, s in ((1.0, 2.0, 12.0), (2.0, 1.0, 11.0), (3.0, 9.0, 11.0))]
     with open_bag(bag_maker.write(tmp_path / "bag", messages)) as bag:
         truth = ground_truth(bag, "lidar")
     np.testing.assert_allclose(truth.stamps, [11.0, 12.0])
@@ -90,12 +85,8 @@ def test_poses_and_transforms_of_other_types(tmp_path, bag_maker):
         assert ground_truth(bag, "lidar") is None
         (transform,) = read_transforms(bag, "/truth")
         assert (transform.stamp, transform.parent, transform.child) == (5.0, "map", "lidar")
-        np.testing.assert_allclose(
-            transform.T_parent_child, make_transform(R_QUARTER, np.array([1.0, 2.0, 3.0]))
-        )
+        np.testing.assert_allclose(transform.T_parent_child, make_transform(R_QUARTER, np.array([1.0, 2.0, 3.0])))
         truth = ground_truth(bag, "lidar", topic="/gps")
-        np.testing.assert_allclose(
-            truth.T_parent_frame[0], make_transform(R_QUARTER, np.array([4.0, 5.0, 6.0]))
-        )
+        np.testing.assert_allclose(truth.T_parent_frame[0], make_transform(R_QUARTER, np.array([4.0, 5.0, 6.0])))
         with pytest.raises(BagError, match="no poses on /nowhere.*/gps, /truth"):
             list(read_transforms(bag, "/nowhere"))

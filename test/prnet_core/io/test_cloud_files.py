@@ -64,9 +64,7 @@ def test_ply_binary_with_an_element_before_the_vertices(tmp_path, order):
         "property double x\nproperty double y\nproperty uchar red\nproperty double z\nelement face 0\n"
         "property list uchar int vertex_indices\nend_header\n"
     )
-    table = np.zeros(
-        3, np.dtype([("x", order + "f8"), ("y", order + "f8"), ("r", "u1"), ("z", order + "f8")])
-    )
+    table = np.zeros(3, np.dtype([("x", order + "f8"), ("y", order + "f8"), ("r", "u1"), ("z", order + "f8")]))
     table["x"], table["y"], table["z"] = POINTS.T
     path.write_bytes(header.encode() + np.array([1.0], order + "f4").tobytes() + table.tobytes())
     np.testing.assert_array_equal(read_cloud_file(path), POINTS)

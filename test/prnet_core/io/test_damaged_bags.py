@@ -95,9 +95,7 @@ def long_messages(bag_maker):
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("share", [0.2, 0.55, 0.9])
-def test_an_mcap_without_its_end_is_read_up_to_the_cut(
-    tmp_path, bag_maker, long_messages, caplog, share, compressed
-):
+def test_an_mcap_without_its_end_is_read_up_to_the_cut(tmp_path, bag_maker, long_messages, caplog, share, compressed):
     (file,) = write_with(tmp_path / "walk", long_messages, bag_maker, compressed).glob("*.mcap")
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])

@@ -15,8 +15,17 @@ from prnet_core.io.pointcloud2 import CloudError, read_cloud  # noqa: E402
 DATATYPES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 8}
 
 
-def make_message(columns, offsets=None, point_step=None, height=1, row_padding=0, big_endian=False,
-                 is_dense=True, stamp=100.0, buffer=bytes):
+def make_message(
+    columns,
+    offsets=None,
+    point_step=None,
+    height=1,
+    row_padding=0,
+    big_endian=False,
+    is_dense=True,
+    stamp=100.0,
+    buffer=bytes,
+):
     """A message with the fields `columns`, name -> 1-D array, laid out as asked; padding is 0xAA."""
     num_points = len(next(iter(columns.values())))
     if offsets is None:
@@ -26,10 +35,14 @@ def make_message(columns, offsets=None, point_step=None, height=1, row_padding=0
         end = max(o + c.dtype.itemsize for o, c in zip(offsets, columns.values()))
     point_step = point_step or end
     order = ">" if big_endian else "<"
-    layout = np.dtype({
-        "names": list(columns), "offsets": offsets, "itemsize": point_step,
-        "formats": [column.dtype.newbyteorder(order) for column in columns.values()],
-    })
+    layout = np.dtype(
+        {
+            "names": list(columns),
+            "offsets": offsets,
+            "itemsize": point_step,
+            "formats": [column.dtype.newbyteorder(order) for column in columns.values()],
+        }
+    )
     records = np.frombuffer(bytearray(b"\xaa" * (num_points * point_step)), layout)
     for name, column in columns.items():
         records[name] = column
@@ -41,8 +54,13 @@ def make_message(columns, offsets=None, point_step=None, height=1, row_padding=0
         header=SimpleNamespace(
             frame_id="lidar", stamp=SimpleNamespace(sec=seconds, nanosec=round((stamp - seconds) * 1e9))
         ),
-        height=height, width=width, point_step=point_step, row_step=width * point_step + row_padding,
-        is_bigendian=big_endian, is_dense=is_dense, data=buffer(rows.tobytes()),
+        height=height,
+        width=width,
+        point_step=point_step,
+        row_step=width * point_step + row_padding,
+        is_bigendian=big_endian,
+        is_dense=is_dense,
+        data=buffer(rows.tobytes()),
         fields=[
             SimpleNamespace(name=name, offset=offset, datatype=DATATYPES[columns[name].dtype.str[1:]], count=1)
             for name, offset in zip(columns, offsets)
@@ -73,8 +91,12 @@ def laid_out_clouds(draw):
         offsets[name] = end + draw(st.integers(0, 5))
         end = offsets[name] + columns[name].dtype.itemsize
     message = make_message(
-        columns, [offsets[name] for name in columns], end + draw(st.integers(0, 9)), height,
-        row_padding=draw(st.integers(0, 7)) if height > 1 else 0, big_endian=draw(st.booleans()),
+        columns,
+        [offsets[name] for name in columns],
+        end + draw(st.integers(0, 9)),
+        height,
+        row_padding=draw(st.integers(0, 7)) if height > 1 else 0,
+        big_endian=draw(st.booleans()),
         buffer=draw(st.sampled_from([bytes, bytearray, as_uint8_array])),
     )
     return message, np.stack([columns[axis] for axis in "xyz"], axis=1).astype(np.float64)
@@ -92,9 +114,13 @@ def test_any_layout_reads_exactly_and_leaves_the_message_alone(case):
     assert bytes(message.data) == before
 
 
-@given(st.lists(
-    st.tuples(*[st.floats(width=32)] * 3), min_size=1, max_size=30,
-))
+@given(
+    st.lists(
+        st.tuples(*[st.floats(width=32)] * 3),
+        min_size=1,
+        max_size=30,
+    )
+)
 def test_only_finite_points_are_kept_and_none_at_the_sensor(points):
     points = np.array(points, np.float32)
     usable = np.isfinite(points).all(axis=1) & (points != 0).any(axis=1)
@@ -140,20 +166,23 @@ def with_one_field(change):
     return message
 
 
-@pytest.mark.parametrize("kind, change", [
-    ("empty", lambda m: setattr(m, "width", 0)),
-    ("empty", lambda m: setattr(m, "height", 0)),
-    ("empty", lambda m: setattr(m, "data", b"")),
-    ("no_xyz", lambda m: m.fields.pop()),
-    ("no_xyz", lambda m: m.fields.clear()),
-    ("no_xyz", lambda m: setattr(m.fields[0], "datatype", 0)),
-    ("layout", lambda m: setattr(m.fields[2], "offset", 9)),
-    ("layout", lambda m: m.__dict__.update(point_step=0, row_step=0, width=2**31)),
-    ("layout", lambda m: setattr(m, "point_step", 0)),
-    ("short_data", lambda m: setattr(m, "data", m.data[:-1])),
-    ("short_data", lambda m: setattr(m, "width", 2**32 - 1)),
-    ("short_data", lambda m: setattr(m, "point_step", 13)),
-])
+@pytest.mark.parametrize(
+    "kind, change",
+    [
+        ("empty", lambda m: setattr(m, "width", 0)),
+        ("empty", lambda m: setattr(m, "height", 0)),
+        ("empty", lambda m: setattr(m, "data", b"")),
+        ("no_xyz", lambda m: m.fields.pop()),
+        ("no_xyz", lambda m: m.fields.clear()),
+        ("no_xyz", lambda m: setattr(m.fields[0], "datatype", 0)),
+        ("layout", lambda m: setattr(m.fields[2], "offset", 9)),
+        ("layout", lambda m: m.__dict__.update(point_step=0, row_step=0, width=2**31)),
+        ("layout", lambda m: setattr(m, "point_step", 0)),
+        ("short_data", lambda m: setattr(m, "data", m.data[:-1])),
+        ("short_data", lambda m: setattr(m, "width", 2**32 - 1)),
+        ("short_data", lambda m: setattr(m, "point_step", 13)),
+    ],
+)
 def test_unusable_messages_are_named(kind, change):
     with pytest.raises(CloudError) as error:
         read_cloud(with_one_field(change))
@@ -161,9 +190,14 @@ def test_unusable_messages_are_named(kind, change):
     assert str(error.value)
 
 
-@given(st.binary(max_size=200), st.integers(0, 9), st.integers(0, 9), st.integers(0, 40), st.integers(0, 200),
-       st.lists(st.tuples(st.sampled_from(["x", "y", "z", "t"]), st.integers(0, 40), st.integers(0, 12)),
-                max_size=6))
+@given(
+    st.binary(max_size=200),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(0, 40),
+    st.integers(0, 200),
+    st.lists(st.tuples(st.sampled_from(["x", "y", "z", "t"]), st.integers(0, 40), st.integers(0, 12)), max_size=6),
+)
 def test_nonsense_is_a_cloud_error_and_nothing_else(data, height, width, point_step, row_step, fields):
     message = make_message(xyz(np.ones((1, 3))))
     message.data, message.height, message.width = data, height, width
@@ -189,18 +223,21 @@ def timed_message(field, values, stamp=STAMP, **kwargs):
     return make_message({**columns, field: values}, stamp=stamp, **kwargs)
 
 
-@pytest.mark.parametrize("field, values, tolerance", [
-    ("t", np.round(SWEEP * 1e9).astype(np.uint32), 1e-9),  # Ouster
-    ("time", SWEEP.astype(np.float32), 1e-8),  # Velodyne
-    ("timestamp", STAMP + SWEEP, 1e-6),  # Hesai, RoboSense
-    ("timestamp", (STAMP + SWEEP) * 1e9, 1e-6),  # Livox
-    ("timestamp", (STAMP + SWEEP) * 1e6, 1e-6),
-    ("time_stamp", np.round(SWEEP * 1e9).astype(np.uint32), 1e-9),  # Autoware
-    ("offset_time", np.round(SWEEP * 1e6).astype(np.uint32), 1e-6),
-    ("time_offset", (SWEEP * 1e9).astype(np.float32), 1e-8),
-    ("time_offset", (SWEEP * 1e3).astype(np.float32), 1e-7),
-    ("t", np.round((SWEEP + 471.0) * 1e6).astype(np.uint32), 1e-6),  # a clock of the sensor's own
-])
+@pytest.mark.parametrize(
+    "field, values, tolerance",
+    [
+        ("t", np.round(SWEEP * 1e9).astype(np.uint32), 1e-9),  # Ouster
+        ("time", SWEEP.astype(np.float32), 1e-8),  # Velodyne
+        ("timestamp", STAMP + SWEEP, 1e-6),  # Hesai, RoboSense
+        ("timestamp", (STAMP + SWEEP) * 1e9, 1e-6),  # Livox
+        ("timestamp", (STAMP + SWEEP) * 1e6, 1e-6),
+        ("time_stamp", np.round(SWEEP * 1e9).astype(np.uint32), 1e-9),  # Autoware
+        ("offset_time", np.round(SWEEP * 1e6).astype(np.uint32), 1e-6),
+        ("time_offset", (SWEEP * 1e9).astype(np.float32), 1e-8),
+        ("time_offset", (SWEEP * 1e3).astype(np.float32), 1e-7),
+        ("t", np.round((SWEEP + 471.0) * 1e6).astype(np.uint32), 1e-6),  # a clock of the sensor's own
+    ],
+)
 def test_time_units_and_origins(field, values, tolerance):
     times = read_cloud(timed_message(field, values)).times
     np.testing.assert_allclose(times, SWEEP, atol=tolerance)

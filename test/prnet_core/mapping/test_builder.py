@@ -20,9 +20,7 @@ SENSOR = SpinningLidar(channels=24, columns=240)
 
 def poses_on_a_circle(count, radius):
     angles = np.linspace(0.0, 2.0 * np.pi, count)
-    return [
-        sensor_pose((radius * np.cos(a), radius * np.sin(a), 1.2), np.degrees(a)) for a in angles
-    ]
+    return [sensor_pose((radius * np.cos(a), radius * np.sin(a), 1.2), np.degrees(a)) for a in angles]
 
 
 @pytest.fixture(scope="module")

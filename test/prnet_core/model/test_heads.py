@@ -36,7 +36,7 @@ def test_keypoints_by_centrality_are_central_in_feature_space():
     "values", [{"matching": "sinkhron"}, {"temperature": "anealed"}, {"keypoints": "norms"}, {"loss_form": "paper"}]
 )
 def test_a_misspelt_choice_is_an_error_that_names_it(values):
-    (name, value), = values.items()
+    ((name, value),) = values.items()
     with pytest.raises(ValueError, match=f"{name} must be one of .*, not '{value}'"):
         PRNetConfig.from_dict(values)
 
@@ -93,9 +93,7 @@ def test_gumbel_samples_follow_the_softmax_of_the_scores():
     """argmax_j (s_j + g_j) / lambda is j with probability softmax(s)_j, whatever lambda."""
     scores = torch.tensor([0.0, 1.0, 2.0]).expand(1, 40000, 3)
     temperature = torch.tensor([0.3])
-    sampled = gumbel_softmax(
-        log_matching(scores, temperature), scores, temperature, torch.Generator().manual_seed(0)
-    )
+    sampled = gumbel_softmax(log_matching(scores, temperature), scores, temperature, torch.Generator().manual_seed(0))
     expected = torch.softmax(scores[0, 0], dim=-1)
     torch.testing.assert_close(sampled.mean(dim=1)[0], expected, atol=0.01, rtol=0)
 

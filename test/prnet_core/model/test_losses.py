@@ -27,10 +27,12 @@ def transforms(count, seed):
 
 def test_motion_loss():
     A, B = transforms(4, 0), transforms(4, 1)
-    expected = np.mean([
-        np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3)) ** 2 + np.linalg.norm(a[:3, 3] - b[:3, 3]) ** 2
-        for a, b in zip(A.numpy(), B.numpy(), strict=True)
-    ])
+    expected = np.mean(
+        [
+            np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3)) ** 2 + np.linalg.norm(a[:3, 3] - b[:3, 3]) ** 2
+            for a, b in zip(A.numpy(), B.numpy(), strict=True)
+        ]
+    )
     assert motion_loss(A, B).item() == pytest.approx(expected)
     assert motion_loss(A, A).item() == pytest.approx(0.0, abs=1e-12)
 

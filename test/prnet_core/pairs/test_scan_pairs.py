@@ -61,9 +61,7 @@ def test_only_the_near_side_of_a_ball_is_visible():
 
 
 def test_an_object_in_front_hides_what_is_behind():
-    wall = np.stack(
-        [*np.meshgrid(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50)), np.full((50, 50), -0.8)], -1
-    )
+    wall = np.stack([*np.meshgrid(np.linspace(-1, 1, 50), np.linspace(-1, 1, 50)), np.full((50, 50), -0.8)], -1)
     points = np.concatenate([0.4 * ball(), wall.reshape(-1, 3)])
     seen = visible_points(points, np.array([0.0, 0.0, 4.0]), cell=0.06)[2048:]
     beside_axis = np.linalg.norm(wall.reshape(-1, 3)[:, :2], axis=1)

@@ -20,19 +20,13 @@ def plane(rng):
 
 
 def corridor(rng):
-    walls = [
-        np.c_[rng.uniform(-10, 10, 1500), np.full(1500, y), rng.uniform(-1, 1.5, 1500)] for y in (-1.5, 1.5)
-    ]
-    floors = [
-        np.c_[rng.uniform(-10, 10, 1500), rng.uniform(-1.5, 1.5, 1500), np.full(1500, z)] for z in (-1, 1.5)
-    ]
+    walls = [np.c_[rng.uniform(-10, 10, 1500), np.full(1500, y), rng.uniform(-1, 1.5, 1500)] for y in (-1.5, 1.5)]
+    floors = [np.c_[rng.uniform(-10, 10, 1500), rng.uniform(-1.5, 1.5, 1500), np.full(1500, z)] for z in (-1, 1.5)]
     return noisy(np.vstack(walls + floors), rng)
 
 
 def corner(rng):
-    return noisy(
-        np.vstack([np.insert(rng.uniform(0, 5, (2000, 2)), axis, 0.0, axis=1) for axis in range(3)]), rng
-    )
+    return noisy(np.vstack([np.insert(rng.uniform(0, 5, (2000, 2)), axis, 0.0, axis=1) for axis in range(3)]), rng)
 
 
 def register(scene, config=CONFIG):

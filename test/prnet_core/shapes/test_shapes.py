@@ -36,8 +36,13 @@ def assert_in_unit_sphere(points: np.ndarray) -> None:
 def test_npz_with_int16_points_is_scaled_and_split(tmp_path):
     points = np.arange(4 * 5 * 3).reshape(4, 5, 3).astype(np.int16)
     np.savez(
-        tmp_path / "s.npz", points=points, scale=np.float32(0.5), names=list("abcd"), classes=list("xxyy"),
-        split=["train", "test", "train", "test"], group=[0, 0, 1, 1],
+        tmp_path / "s.npz",
+        points=points,
+        scale=np.float32(0.5),
+        names=list("abcd"),
+        classes=list("xxyy"),
+        split=["train", "test", "train", "test"],
+        group=[0, 0, 1, 1],
     )
     shapes = load_shapes(tmp_path / "s.npz", "test")
     assert len(shapes) == 2 and shapes.points.dtype == np.float32

@@ -69,9 +69,7 @@ def test_a_moving_lidar_sees_a_distorted_wall():
 
 @pytest.mark.parametrize("beams", [16, 32, 64, 128])
 def test_models_have_their_rings(beams):
-    points, _ = SpinningLidar.with_beams(beams).scan(
-        wall(4.0), standing(IDENTITY), 0.0, np.random.default_rng(0)
-    )
+    points, _ = SpinningLidar.with_beams(beams).scan(wall(4.0), standing(IDENTITY), 0.0, np.random.default_rng(0))
     elevation = np.degrees(np.arcsin(points[:, 2] / np.linalg.norm(points, axis=1)))
     assert len(np.unique(np.round(elevation / 0.1))) >= beams - 1  # the lowest ring may miss the wall
 
