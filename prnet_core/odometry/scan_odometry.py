@@ -161,7 +161,7 @@ class ScanOdometry:
         source = prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
-            result = self._register_to_map(source, pose, "guess", deadline, is_tracking)
+            result = self._register_near(source, pose, deadline, is_tracking)
             if is_tracking:
                 result = self._tracking.accept_near(result, pose, sweep.scale)
             if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
@@ -178,18 +178,14 @@ class ScanOdometry:
         """Seconds since the last pose for which the prediction is strong evidence itself."""
         return min(self.config.max_prediction, TRACKED_INTERVALS * (self._stamps.usual_interval or np.inf))
 
-    def _register_to_map(
-        self,
-        source: PreparedCloud,
-        guess: np.ndarray | None,
-        hypotheses: Hypotheses,
-        deadline: float,
-        is_tracking: bool = False,
+    def _register_near(
+        self, source: PreparedCloud, predicted: np.ndarray, deadline: float, is_tracking: bool
     ) -> RegistrationResult:
+        """From the prediction (4, 4) alone, cheaper while tracking."""
         registration = self._tracker if is_tracking else self.registration
         target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
         left = deadline - clock.perf_counter()
-        return registration.register_prepared(source, target, guess, hypotheses=hypotheses, deadline=left)
+        return registration.register_prepared(source, target, predicted, hypotheses="guess", deadline=left)
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
