@@ -278,7 +278,7 @@ def test_stray_times_do_not_decide_the_unit_and_stay_bounded():
     assert np.abs(times).max() < 0.3
 
 
-def test_columns_of_a_wide_cloud_are_told_apart():
+def test_columns_of_a_wide_cloud_are_distinguished():
     """500 columns, 2000 rows: a sample with a fixed stride of 2000 points would see a single column."""
     values = np.tile(np.round(np.linspace(0, 0.0999, 500) * 1e9).astype(np.uint32), 2000)
     times = read_cloud(timed_message("t", values, height=2000)).times
