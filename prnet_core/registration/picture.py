@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +43,8 @@ def show_registered(source: np.ndarray, target: np.ndarray, result: Registration
     import open3d
 
     window = open3d.visualization.Visualizer()
-    if not window.create_window(f"prnet register: {result.status}"):
+    has_display = sys.platform != "linux" or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()  # else it draws unseen
+    if not has_display or not window.create_window(f"prnet register: {result.status}"):
         raise OSError("no window can be opened here (is there a display?); a picture: --view FILE.png")
     for points, colour in ((target, (0.12, 0.47, 0.71)), (se3.apply(result.T_target_source, source), (1.0, 0.5, 0.05))):
         cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(points[np.isfinite(points).all(axis=1)]))
