@@ -2,7 +2,7 @@
 
     python scripts/make_training_shapes.py COLLECTIONS --out train.npz
 
-COLLECTIONS holds a folder for each collection (docs/training_data.md), with its meshes at any depth, in the formats
+COLLECTIONS holds a folder for each collection (docs/data.md), with its meshes at any depth, in the formats
 that trimesh reads (OBJ, STL, PLY, GLB, OFF, ...). The file has `points` int16 (n, 2048, 3) times `scale` in the unit
 sphere, and `source`, `name`, `label` (n,): collection, path in it, and the folder of the mesh. Meshes that cannot be
 read or have no surface are counted and named.
