@@ -9,8 +9,8 @@ _UNIT = re.compile(r"^(.*?)\s*[\[(<]\s*([^\])>]*)\s*[\])>]$")
 _LENGTH_UNITS = {"m": "m", "meter": "m", "metre": "m", "meters": "m", "metres": "m", "mm": "mm", "cm": "cm", "km": "km",
                  "ft": "ft", "in": "in"}  # fmt: skip
 _POSITION_PREFIXES = ("pos", "position", "point", "points", "p", "coord", "coordinate", "xyz", "cartesian", "lidar",
-                      "laser", "sensor", "scan", "scanner", "cloud", "velodyne", "pt", "vertex", "local", "world", "map",
-                      "global")  # fmt: skip
+                      "laser", "sensor", "scan", "scanner", "cloud", "velodyne", "pt", "vertex", "local", "world",
+                      "map", "global")  # fmt: skip
 _OTHER_TRIPLES = (("easting", "northing", "elevation"), ("easting", "northing", "height"),
                   ("easting", "northing", "altitude"), ("east", "north", "up"))  # fmt: skip
 _MORE_NAMES = {

@@ -76,9 +76,7 @@ def _most_likely_width(values: np.ndarray) -> int:
 def _repeats(sample: np.ndarray, width: int, divisor: int) -> bool:
     """Whether the columns of rows of `width` hold the same again after `divisor` of them."""
     rows = np.sort(sample[: len(sample) // width * width].reshape(-1, width), axis=0)
-    return all(
-        _distance(rows[:, column % divisor], rows[:, column]) < _ALIKE for column in range(divisor, width)
-    )
+    return all(_distance(rows[:, column % divisor], rows[:, column]) < _ALIKE for column in range(divisor, width))
 
 
 def _distance(first: np.ndarray, second: np.ndarray) -> float:
