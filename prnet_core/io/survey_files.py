@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 _LAS_HEADER = 375  # bytes
-_LAZ_RECORD = 22204
+_LAZ_RECORD, _VARIABLE_CHUNKS = 22204, 0xFFFFFFFF
 _LAYERED = (10, 11, 12, 13, 14)  # items of a point that is compressed in layers: point, RGB, RGB and NIR, waves, bytes
 _LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}  # of an item; extra bytes have one a byte
 _SMALLEST_CHUNK, _LARGEST_CHUNK = 1_000, 1_000_000  # points
@@ -39,7 +39,7 @@ def read_las(path: Path) -> np.ndarray:
             if table_start:
                 position = stream.tell()
                 (vlr,) = [record for record in file.header.vlrs if record.record_id == _LAZ_RECORD]
-                _check_laz_chunks(stream, vlr.record_data, table_start, file.header.offset_to_point_data)
+                _check_laz_chunks(stream, vlr.record_data, table_start, file.header.offset_to_point_data, promised)
                 stream.seek(position)
             while (read := sum(map(len, chunks))) < promised:
                 chunk = file.read_points(min(number, promised - read))
@@ -84,7 +84,7 @@ def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
     return table_start
 
 
-def _check_laz_chunks(stream: BinaryIO, vlr: bytes, table_start: int, data_start: int) -> None:
+def _check_laz_chunks(stream: BinaryIO, vlr: bytes, table_start: int, data_start: int, num_points: int) -> None:
     """Raise ValueError where a chunk, or the layers of one, are larger than the file: lazrs allocates what they state.
 
     vlr: the record of the LAZ compressor, which states the items of a point.
@@ -94,7 +94,11 @@ def _check_laz_chunks(stream: BinaryIO, vlr: bytes, table_start: int, data_start
     items = [struct.unpack_from("<HHH", vlr, 34 + 6 * index) for index in range(struct.unpack_from("<H", vlr, 32)[0])]
     num_layers = sum(_LAYERS[kind] if kind in _LAYERS else size for kind, size, _ in items if kind in _LAYERED)
     stream.seek(table_start)
-    table = lazrs.read_chunk_table_only(stream, lazrs.LazVlr(vlr))
+    compressor = lazrs.LazVlr(vlr)
+    table = lazrs.read_chunk_table_only(stream, compressor)
+    is_fixed = compressor.chunk_size() != _VARIABLE_CHUNKS
+    if (len(table) * compressor.chunk_size() if is_fixed else sum(number for number, _ in table)) < num_points:
+        raise ValueError(f"{len(table)} chunks hold fewer than the {num_points} points of its header")
     start = data_start + 8
     for index, (_, size) in enumerate(table):
         if start + size > table_start:
