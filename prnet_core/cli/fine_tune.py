@@ -86,11 +86,12 @@ def fine_tune(
 
 def read_scans(paths: list[Path], topic: str | None, columns: str | None = None) -> Iterator[np.ndarray]:
     """Points (N, 3) of all files, folders and bags, in order."""
+    from prnet_core.io.bag_files import is_storage_file
     from prnet_core.io.cloud_files import read_cloud_file
     from prnet_core.io.recordings import open_scans
 
     for path in paths:
-        if path.is_dir() or path.suffix in (".mcap", ".db3", ".bag"):
+        if path.is_dir() or is_storage_file(path):
             for _, points, _ in open_scans(path, topic, columns):
                 yield points
         else:

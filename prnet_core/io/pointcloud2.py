@@ -55,6 +55,7 @@ def read_cloud(message: Any) -> Cloud:
     """
     layout = _Layout.of(message)
     fields = {field.name: field for field in reversed(message.fields)}
+    fields |= {axis: fields[axis.upper()] for axis in "xyz" if axis not in fields and axis.upper() in fields}
     points = _read_xyz(layout, fields)
 
     (x, y, z), (finite_x, finite_y, finite_z) = points.T, np.isfinite(points).T  # by columns: four times as fast
