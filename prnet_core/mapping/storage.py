@@ -18,6 +18,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
 from prnet_core.io.ply_files import write_ply
+from prnet_core.io.safe_write import check_folder
 from prnet_core.io.trajectories import Trajectory, read_tum, write_tum
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
 
@@ -25,20 +26,24 @@ FORMAT, VERSION = "prnet_map", 1
 
 
 def check_map_target(folder: Path | str) -> Path:
-    """The folder where a map is to be written. Raises MapError, before any work, when that cannot be.
+    """The folder where a map is to be written, links resolved. Raises MapError, before any work, when that cannot be.
 
     A folder that holds something other than a map is not replaced.
     """
-    folder = Path(folder)
-    parent = folder.absolute().parent
+    stated, folder = folder, Path(os.path.realpath(folder))
+    parent = folder.parent
+    if folder.is_symlink():
+        raise MapError(f"{stated} cannot be written: its links lead in a circle")
     if folder.exists() and not folder.is_dir():
         raise MapError(f"{folder} is a file, a map is a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "map.json").is_file():
         raise MapError(f"{folder} is a folder that holds no map: it is not replaced")
     if not parent.is_dir():
         raise MapError(f"{folder} cannot be written: there is no folder {parent}")
-    if not os.access(parent, os.W_OK):
-        raise MapError(f"{folder} cannot be written: no permission to write in {parent}")
+    try:
+        check_folder(parent)
+    except OSError as error:
+        raise MapError(f"{folder} cannot be written: {error}") from error
     return folder
 
 
