@@ -32,7 +32,7 @@ def fine_tune(
     threads: int = typer.Option(2, min=1, help="CPU threads."),
     json: bool = typer.Option(False, "--json", help="Print the whole report as JSON."),
 ) -> None:
-    """Tune the network on SCANS, self-supervised, and judge it on some of them held out.
+    """Tune the network on SCANS, self-supervised, and validate it on some of them held out.
 
     Exit code 0 when better weights were written, 1 when none were found (nothing is written then), 2 when the
     scans cannot be used. Ctrl-C ends the run with the best weights so far.

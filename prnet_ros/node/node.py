@@ -160,7 +160,7 @@ class PRNetNode(LifecycleNode):
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
-        if self._session.slot.put(Scan(cloud, stamp, frame_id, received)):
+        if self._session.slot.put(Scan(message, cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
