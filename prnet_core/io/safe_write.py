@@ -35,7 +35,7 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {target.parent}")
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"{path} cannot be written: it is read-only")
-    _probe(_beside(target), path)
+    _probe(target.parent, path)
     return path
 
 
@@ -55,23 +55,20 @@ def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
         nearest = nearest.parent
     if not nearest.is_dir():
         raise NotADirectoryError(f"{path} is to be a folder, and {nearest} is none")
-    _probe(nearest / f".{path.name}.{os.getpid()}.part", path)
+    _probe(nearest, path)
     if nearest == _target(path):
         for name in names:
             check_target(path / name)
     return path
 
 
-def _probe(probe: Path, path: Path) -> None:
-    """Write a block and remove it; raise OSError, which names `path`, where that fails."""
+def _probe(folder: Path, path: Path) -> None:
+    """Write a block to a file without a name; raise OSError, which names `path`, where that fails."""
     try:
-        try:
-            with open(probe, "xb") as file:
-                file.write(bytes(4096))
-                file.flush()
-                os.fsync(file.fileno())
-        finally:
-            probe.unlink(missing_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
 

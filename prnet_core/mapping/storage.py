@@ -8,6 +8,7 @@ keyframes/      000000.ply ... in the sensor's frame
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
 from prnet_core.io.ply_files import write_ply
 from prnet_core.io.safe_write import check_folder
 from prnet_core.io.trajectories import Trajectory, read_tum, write_tum
+from prnet_core.mapping.exchange import replace_folder
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
 
 FORMAT, VERSION = "prnet_map", 1
@@ -48,29 +50,32 @@ def check_map_target(folder: Path | str) -> Path:
 
 
 def save_map(keyframe_map: KeyframeMap, folder: Path | str, voxel_size: float) -> Path:
-    """Write a map beside `folder` and rename it: until then an old map stays whole. voxel_size: of map.ply, metres.
+    """Write a map beside `folder` and exchange the two: an old map stays whole until then.
 
-    Raises MapError when it cannot be written, or has no keyframes.
+    voxel_size: of map.ply, metres. Raises MapError when it cannot be written, or has no keyframes.
     """
     folder = check_map_target(folder)
     if len(keyframe_map) == 0:
         raise MapError("the map has no keyframes: nothing to save")
+    _remove_remains(folder)
     new = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     try:
         (new / "keyframes").mkdir(parents=True)
         _write(keyframe_map, new, voxel_size)
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(new, folder)
+        replace_folder(new, folder)
     except OSError as error:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
         raise MapError(f"{folder} cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
     return folder
+
+
+def _remove_remains(folder: Path) -> None:
+    """Remove what writers left beside the map that were killed."""
+    for path in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
+        number = path.name.split(".")[-2]
+        if number.isdecimal() and not Path(f"/proc/{number}").exists():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def load_map(folder: Path | str) -> KeyframeMap:
