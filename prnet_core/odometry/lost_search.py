@@ -9,7 +9,6 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
-from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.tracking import relocation_config
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
