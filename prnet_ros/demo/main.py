@@ -22,6 +22,7 @@ from prnet_core.io.bag_poses import (
     static_transforms,
 )
 from prnet_core.io.bags import Bag, BagError, open_bag
+from prnet_ros.arguments import domain_id, positive
 from prnet_ros.demo.process import DemoError, Process
 from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
 
@@ -54,14 +55,15 @@ class Recording:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of prnet_demo; 1 with a message when the node died or no TF came."""
+    """Entry point of prnet_demo; 1 with a message when the node died or no TF came, 2 for a bag or topic that cannot be
+    played."""
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         run(arguments.bag, arguments.topic, arguments.rate, arguments.wait, arguments.output, arguments.domain_id)
     except (BagError, DemoError, FileNotFoundError, ImportError) as error:
         print(f"prnet_demo: {error}", file=sys.stderr)
-        return 1
+        return 1 if isinstance(error, DemoError) else 2
     except KeyboardInterrupt:
         return 130
     return 0
@@ -214,7 +216,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
         help="ROS 2 or ROS 1 bag" + (" (default: the sample)" if has_sample else ""),
     )
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
-    parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
+    parser.add_argument("--rate", type=positive, default=1.0, help="2 plays twice as fast (default: 1)")
     parser.add_argument(
         "--wait",
         action="store_true",
@@ -222,7 +224,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--domain-id",
-        type=int,
+        type=domain_id,
         default=1 + os.getpid() % 100,
         help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
     )

@@ -9,6 +9,8 @@ import sys
 import threading
 import traceback
 
+from prnet_ros.arguments import described, ros_argument_errors
+
 _SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` loses patience after 5
 
 
@@ -25,7 +27,6 @@ def main(args: list[str] | None = None) -> int:
     _on_signals(lambda *_: os._exit(0))  # an import must not be able to catch it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
     import rclpy
-    from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
     from rclpy.utilities import remove_ros_args
@@ -42,9 +43,8 @@ def main(args: list[str] | None = None) -> int:
         if node.autostart:
             node.trigger_configure()
             node.trigger_activate()
-    except (ParameterError, RCLError, UnknownROSArgsError) as error:
-        kind = "unknown ROS arguments " if isinstance(error, UnknownROSArgsError) else ""
-        print(f"prnet_node: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+    except (ParameterError, *ros_argument_errors()) as error:
+        print(f"prnet_node: {described(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return 1
     executor = SingleThreadedExecutor()

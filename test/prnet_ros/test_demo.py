@@ -155,7 +155,7 @@ def test_every_pair_of_the_real_bags_is_registered(ros_domain, tmp_path, name, n
 
 def test_unknown_topic_lists_the_topics(ros_domain, tmp_path):
     done = run_demo(ros_domain, tmp_path, DATA / "kinect", "--topic", "/camera")
-    assert done.returncode == 1 and done.stdout == ""
+    assert done.returncode == 2 and done.stdout == ""
     assert "no topic /camera" in done.stderr and "/points (3 scans)" in done.stderr
     assert "Traceback" not in done.stderr
 
