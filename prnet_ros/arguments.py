@@ -8,9 +8,9 @@ import math
 
 def ros_argument_errors() -> tuple[type[Exception], ...]:
     """What rclpy raises for ROS arguments and a ROS environment that it cannot use. Imports rclpy."""
-    from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+    from rclpy.impl.implementation_singleton import rclpy_implementation  # whatever module Rolling compiles it to
 
-    return RCLError, UnknownROSArgsError
+    return rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError
 
 
 def described(error: Exception) -> str:

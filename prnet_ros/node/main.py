@@ -40,9 +40,9 @@ def main(args: list[str] | None = None) -> int:
         wait_for_signal = _catch_signals()
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = PRNetNode()
-        if node.autostart:
-            node.trigger_configure()
-            node.trigger_activate()
+        if node.autostart and not (_succeeds(node.trigger_configure) and _succeeds(node.trigger_activate)):
+            rclpy.try_shutdown()
+            return 1  # the node has logged why
     except (ParameterError, *ros_argument_errors()) as error:
         print(f"prnet_node: {described(error)}", file=sys.stderr)
         rclpy.try_shutdown()
@@ -63,6 +63,12 @@ def main(args: list[str] | None = None) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
+
+
+def _succeeds(transition) -> bool:
+    from rclpy.lifecycle import TransitionCallbackReturn
+
+    return transition() == TransitionCallbackReturn.SUCCESS
 
 
 def _check_arguments(arguments: list[str]) -> None:
