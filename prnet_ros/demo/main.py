@@ -35,6 +35,7 @@ START_TIMEOUT = 180.0
 SUBSCRIBER_TIMEOUT = 30.0
 ANSWER_TIMEOUT = 10.0
 DRAIN_TIMEOUT = 10.0
+WAIT_SCAN_TIME = "60.0"  # s for one scan with --wait: instead of what the stamps allow
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
     try:
-        with Process("node", "prnet_ros.node.main", _node_arguments(recording), log) as node:
+        with Process("node", "prnet_ros.node.main", _node_arguments(recording, wait), log) as node:
             if not _wait_until(listener.is_ready, START_TIMEOUT, node):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
             seconds = _replay(bag, recording, rate, wait, listener, node)
@@ -173,8 +174,10 @@ def _wait_until(is_reached: Callable[[], bool], timeout: float, node: Process) -
     return True
 
 
-def _node_arguments(recording: Recording) -> list[str]:
+def _node_arguments(recording: Recording, wait: bool) -> list[str]:
     parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
+    if wait:
+        parameters["odometry.max_scan_time"] = WAIT_SCAN_TIME
     assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return ["--ros-args", *assignments]
 

@@ -173,7 +173,7 @@ def test_a_node_that_dies_or_publishes_nothing_is_an_error(ros_domain, tmp_path,
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
     from prnet_ros.demo import main as demo
 
-    monkeypatch.setattr(demo, "_node_arguments", lambda _: ["--ros-args", *RELIABLE, *arguments])
+    monkeypatch.setattr(demo, "_node_arguments", lambda *_: ["--ros-args", *RELIABLE, *arguments])
     code = demo.main([str(DATA / "kinect"), "--domain-id", str(ros_domain), "--output", str(tmp_path)])
     error = capsys.readouterr().err
     assert code == 1
