@@ -130,7 +130,7 @@ def test_the_node_itself_loads_no_pytorch(robot):
     robot.start_node(weights="''", device="cpu")
     robot.wait_for_status(lambda values, message: values["weights"] == "packaged", "the network")
     loaded = Path(f"/proc/{robot.process.pid}/maps").read_text()
-    assert "libtorch" not in loaded and "_rclpy_pybind11" in loaded
+    assert "libtorch" not in loaded and "_rclpy_" in loaded
     assert "libtorch" in Path(f"/proc/{child_of(robot)}/maps").read_text()
 
 
