@@ -19,7 +19,7 @@ PATCH_RADIUS = 6.0
 class DenseCloud:
     """Points (N, 3) of about even density and their unit normals (N, 3) of any sign; `spacing` is the voxel's edge.
 
-    origins (K, 3): where the points were seen from, or None where that is not known (`orient_away`).
+    origins (K, 3): where the points were seen from; None: estimated (`orient_away`).
     """
 
     points: np.ndarray

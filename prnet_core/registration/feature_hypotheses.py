@@ -32,7 +32,7 @@ def features_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (K, 3) of a cloud filtered with a voxel, and their FPFH (K, 33); kept in the cloud.
 
-    use_origins: orient the normals by the sensor positions, which both clouds of a pair must have.
+    use_origins: orient the normals by the sensor positions (`PreparedCloud.seen_from`).
     """
     key = voxel, use_origins
     if key not in cloud.features:
@@ -43,8 +43,7 @@ def features_of(
             num_threads=config.num_threads,
         )
         positions = filtered.points()[:, :3]
-        origins = cloud.origins.positions if use_origins and cloud.origins else None
-        normals = orient_away(positions, filtered.normals()[:, :3], origins)
+        normals = orient_away(positions, filtered.normals()[:, :3], cloud.seen_from(use_origins))
         radius = config.feature_radius * voxel
         cloud.features[key] = positions, fpfh(positions, normals, radius, config.feature_neighbors)
     return cloud.features[key]

@@ -46,7 +46,5 @@ def surface_transforms(
 
 
 def dense_cloud(cloud: PreparedCloud, use_origins: bool) -> DenseCloud:
-    """The points and normals that the network's inputs are made of. Both clouds of a pair must have origins to use
-    them: away from the sensor is into an object, away from the centroid out of it."""
-    origins = cloud.origins.positions if use_origins and cloud.origins else None
-    return DenseCloud(cloud.points, cloud.normals, 1.0, origins)
+    """The points and normals that the network's inputs are made of (`PreparedCloud.seen_from`)."""
+    return DenseCloud(cloud.points, cloud.normals, 1.0, cloud.seen_from(use_origins))

@@ -35,7 +35,7 @@ PLACES: dict[str, tuple[Callable[[np.random.Generator], list[View]], float]] = {
 OVERLAPS = (0.08, 0.35, 0.95)
 LITTLE_OVERLAP_PAIRS, OTHER_PAIRS = 4, 4
 KNOWN_ORIGIN_SHARE = 0.75
-"""Share of the pairs whose normals are oriented by the sensor's positions; in the others by the clouds' centroids."""
+"""Share of the pairs whose normals are oriented by the sensor's positions; in the others by estimates of them."""
 DENSE_POINTS = (5000, 5000, 5000, 3500, 2500)
 STRETCH = (0.85, 1.18)
 MIN_POINTS = 400

@@ -57,7 +57,7 @@ def test_the_transform_of_a_pair_brings_its_clouds_together():
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_signs_of_normals_agree_where_the_sensor_is_known(monkeypatch, known):
+def test_signs_of_normals_agree_whether_the_sensor_is_known_or_not(monkeypatch, known):
     monkeypatch.setattr(surface_pair_data, "KNOWN_ORIGIN_SHARE", float(known))
     rng, views = np.random.default_rng(0), []
     for low in (-3.0, 0.0):  # two parts of one ground with hills, each seen from above
@@ -68,7 +68,7 @@ def test_signs_of_normals_agree_where_the_sensor_is_known(monkeypatch, known):
     source, target = pair.pair.source, pair.pair.target
     distance, index = cKDTree(target.points).query(se3.apply(pair.T_target_source, source.points))
     agreement = np.sum(source.normals @ pair.T_target_source[:3, :3].T * target.normals[index], axis=1)
-    assert ((agreement[distance < 0.5] > 0.0).mean() > 0.98) == known
+    assert (agreement[distance < 0.5] > 0.0).mean() > 0.95
 
 
 def test_too_few_points_give_no_pair():
