@@ -5,8 +5,9 @@
 
 A case is RATE x POINTS; with /2 every second scan is missing, so the node gets half the rate. Prints, for each: scans
 published, received, registered, dropped by the node as older than a newer one, lost (rejected, weak, ambiguous), other
-(received, and none of these: must be 0, every scan is accounted for); the latency in ms from the publication of a cloud to the arrival of its odometry in this process, both ways over DDS; the
-processor time of the node and of its registration process, in cores.
+(received, and none of these: at most 1, the scan in work at the end); the latency in ms from the publication of a cloud
+to the arrival of its odometry in this process, both ways over DDS; the processor time of the node and of its
+registration process, in cores.
 """
 
 from __future__ import annotations
@@ -176,14 +177,8 @@ def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.N
     other = counts["received"] - counts["registered"] - counts["dropped"] - lost
     shares = dict(zip(("node", "process"), map(float, used / seconds)))
     latency = {"p50": float(p50), "p95": float(p95), "p99": float(p99)}
-    return (
-        {"busy": num_busy, "sent": len(published)}
-        | counts
-        | {"lost": lost, "other": other}
-        | latency
-        | shares
-        | {"load": load}
-    )
+    counts |= {"lost": lost, "other": other}
+    return {"busy": num_busy, "sent": len(published)} | counts | latency | shares | {"load": load}
 
 
 def cpu_seconds(pid: int) -> np.ndarray:
@@ -233,7 +228,8 @@ def write_table(rows: list[dict], options: argparse.Namespace) -> None:
             "A case is scans a second x points, /2 with every second scan missing. A simulated walk through an office "
             "(128 beams, 32 for few points), in real time, best effort over DDS. Latency from the publication of a "
             "cloud to the arrival of its odometry in the publishing process. busy: processes beside that do nothing "
-            "but compute. lost: rejected, weak or ambiguous. other: received but in no column. Processor time in cores.",
+            "but compute. lost: rejected, weak or ambiguous. other: received, and in no other column. Processor time "
+            "in cores.",
         ),
         first_heading="case",
     )
