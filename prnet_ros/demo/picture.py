@@ -98,7 +98,7 @@ def draw(
 ) -> None:  # fmt: skip
     """Write the PNG: trajectory, ground truth and points in one frame."""
     has_errors, is_found = comparison is not None, found is not None
-    figure = plt.figure(figsize=(15.0 if has_errors else 10.0, 9.5 if is_found else 8.0), layout="constrained")
+    figure = plt.figure(figsize=(15.0 if has_errors else 10.0, 10.5 if is_found else 8.0), layout="constrained")
     columns = figure.add_gridspec(1, 1 + has_errors, width_ratios=[2.4, 1.0][: 1 + has_errors])
     left = columns[0].subgridspec(1 + is_found, 1, height_ratios=[2.0, 1.0][: 1 + is_found])
     _draw_map(figure, figure.add_subplot(left[0]), aligned, trajectory, comparison, view)
