@@ -90,7 +90,7 @@ def to_markdown(results: dict, command: str) -> str:
         "",
         measured_here(),
         "",
-        "Right pairs, and CPU seconds a pair (one thread, raw points to motion). Right: within 5 degrees and 1 cm for",
+        "Right pairs, and CPU seconds a pair (one thread, points to transform). Right: within 5 degrees and 1 cm for",
         "the bunny, 2 degrees and 0.3 m else (0.1 m for the depth camera). Errors are those of the source's centre.",
         "",
         "| method | " + " | ".join(results) + " |",

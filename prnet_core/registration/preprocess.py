@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry.normals import estimated_viewpoint
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import RegistrationError
 from prnet_core.registration.sample import Sample, make_sample
@@ -22,17 +22,6 @@ class Level:
 
     cloud: small_gicp.PointCloud
     tree: small_gicp.KdTree
-
-    @cached_property
-    def open3d_cloud(self) -> Any:
-        """The same points, normals and covariances, as Open3D takes them. Raises ImportError without Open3D."""
-        import open3d
-
-        cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(self.cloud.points()[:, :3]))
-        cloud.normals = open3d.utility.Vector3dVector(self.cloud.normals()[:, :3])
-        covariances = np.array(self.cloud.covs())[:, :3, :3]
-        cloud.covariances = open3d.utility.Matrix3dVector(np.ascontiguousarray(covariances))
-        return cloud
 
 
 @dataclass(frozen=True)
@@ -73,6 +62,21 @@ class PreparedCloud:
             return ()
         origins = self.origins
         return make_views(origins.positions, origins.points, origins.view_index, self.points)  # type: ignore[arg-type]
+
+    @cached_property
+    def viewpoint(self) -> np.ndarray:
+        """(3,) where the points may have been seen from, by themselves. The cloud must have points."""
+        return estimated_viewpoint(self.points, self.normals)
+
+    def seen_from(self, use_origins: bool) -> np.ndarray:
+        """(K, 3) the positions to orient normals by: the sensor's or, without `use_origins`, the estimated one.
+
+        A pair whose clouds do not both have sensor positions uses the estimates of both: away from the sensor is into
+        an object, away from the estimate out of it.
+        """
+        if use_origins and self.origins is not None:
+            return self.origins.positions
+        return self.viewpoint[None]
 
     @cached_property
     def sample(self) -> Sample:
