@@ -19,7 +19,7 @@ from prnet_core.geometry.se3 import transform_distance as motion_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
 from prnet_core.registration.feature_hypotheses import feature_transforms
-from prnet_core.registration.preprocess import PreparedCloud, clean_points
+from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
 
@@ -46,9 +46,10 @@ class Row:
 def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
     """Source and target as `Registration.register` prepares them."""
     registration = Registration(None, CONFIG)
-    clouds = [clean_points(points, CONFIG) for points in (pair.source_points, pair.target_points)]
-    voxel_size = max(map(registration.voxel_size_for, clouds))
     origins = (pair.source_origin, pair.target_origin)
+    both = zip((pair.source_points, pair.target_points), origins, strict=True)
+    clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
+    voxel_size = max(map(registration.voxel_size_for, clouds))
     return tuple(registration.prepare(c, voxel_size, o) for c, o in zip(clouds, origins, strict=True))
 
 
