@@ -6,10 +6,27 @@ import numpy as np
 
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.registration import Registration
+from prnet_core.registration.range_noise import precise_range
 
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
+PRECISION_SCANS = 20
 REACH = 1.2  # of the range of nearly all points: the part of the local map that a scan can see
+
+
+class PreciseRange:
+    """How far the sensor measures precisely, estimated again with every n-th scan."""
+
+    def __init__(self) -> None:
+        self._num_scans = 0
+        self._limit = np.inf
+
+    def limit(self, sweep: Sweep) -> float:
+        """Range beyond which points are left out; inf for most sensors."""
+        if self._num_scans % PRECISION_SCANS == 0:
+            self._limit = precise_range(sweep.points)
+        self._num_scans += 1
+        return self._limit
 
 
 class SceneScale:

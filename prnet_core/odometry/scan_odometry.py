@@ -13,7 +13,7 @@ from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import Prediction
-from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.scale import PreciseRange, SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -52,6 +52,7 @@ class ScanOdometry:
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
+        self._precision = PreciseRange()
         self._restart()
 
     def _restart(self) -> None:
@@ -98,7 +99,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
+        self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
@@ -162,7 +163,8 @@ class ScanOdometry:
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
             result = self._register_near(source, pose, deadline, is_tracking)
-            if is_tracking:
+            if is_tracking and not result.usable:
+                result, twist = self._register_undistorted(sweep, twist, result, deadline)
                 result = self._tracking.accept_near(result, pose, sweep.scale)
             if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
@@ -186,6 +188,21 @@ class ScanOdometry:
         target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
         left = deadline - clock.perf_counter()
         return registration.register_prepared(source, target, predicted, hypotheses="guess", deadline=left)
+
+    def _register_undistorted(
+        self, sweep: Sweep, twist: np.ndarray, result: RegistrationResult, deadline: float
+    ) -> tuple[RegistrationResult, np.ndarray]:
+        """The result, or that of the sweep corrected by its own twist where this agrees more; and the twist.
+
+        The last scan's twist distorts the sweep where the sensor has begun to turn, and a distorted sweep agrees little.
+        """
+        pose, own_twist = self._refine(sweep, twist, result.T_target_source)
+        if own_twist is None or clock.perf_counter() > deadline:
+            return result, twist
+        points = sweep.at_middle(own_twist)
+        source = prepare_cloud(points, self._scale.voxel_size, self._tracker.config, np.zeros((1, 3)))
+        again = self._register_near(source, pose, deadline, is_tracking=True)
+        return (again, own_twist) if again.agreement > result.agreement else (result, twist)
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""

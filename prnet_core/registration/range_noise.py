@@ -16,7 +16,7 @@ NUM_BINS = 6  # of range, with as many fits each
 MIN_RAYS = 200
 QUANTILE = 0.2  # of the fits of a bin: most planes, few edges
 MAX_SPREAD = 2.0  # median fit against that quantile: noise is alike everywhere at a range, rough surfaces are not
-MIN_GROWTH = 2.0  # of the relative noise from the nearest bin to the farthest
+MIN_GROWTH = 0.5  # power of the range that the relative noise grows with, in the median of all pairs of bins
 MIN_KEPT = 0.25  # share of the points that remains
 
 
@@ -33,11 +33,12 @@ def precise_range(points: np.ndarray) -> float:
     low, middle = (
         np.array([np.quantile(part, share) for part in np.array_split(noise, NUM_BINS)]) for share in (QUANTILE, 0.5)
     )
-    is_noise = np.median(middle / np.maximum(low, 1e-12)) < MAX_SPREAD
-    grows = low[-1] > MIN_GROWTH * low[0] and np.count_nonzero(np.diff(low) > 0.0) >= NUM_BINS - 2
-    if not is_noise or not grows:
-        return np.inf
     middles = np.array([np.median(part) for part in np.array_split(centres, NUM_BINS)])
+    first, second = np.triu_indices(NUM_BINS, 1)
+    low = np.maximum(low, 1e-12)
+    growth = np.median(np.log(low[second] / low[first]) / np.log(np.maximum(middles[second] / middles[first], 1.001)))
+    if np.median(middle / low) > MAX_SPREAD or growth < MIN_GROWTH:
+        return np.inf
     limit = MAX_RELATIVE_NOISE / float(np.median(low / middles))
     return max(limit, float(np.quantile(ranges, MIN_KEPT)))
 
