@@ -194,7 +194,7 @@ class ScanOdometry:
     ) -> tuple[RegistrationResult, np.ndarray]:
         """The result, or that of the sweep corrected by its own twist where this agrees more; and the twist.
 
-        The last scan's twist distorts the sweep where the sensor has begun to turn, and a distorted sweep agrees little.
+        The last twist distorts the sweep where the sensor has begun to turn, and a distorted sweep agrees little.
         """
         pose, own_twist = self._refine(sweep, twist, result.T_target_source)
         if own_twist is None or clock.perf_counter() > deadline:
