@@ -43,13 +43,18 @@ class Row:
     previous_information: float  # smallest eigenvalue with the target's normals alone
 
 
-def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
-    """Source and target as `Registration.register` prepares them."""
-    registration = Registration(None, CONFIG)
-    origins = (pair.source_origin, pair.target_origin)
+def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
+    """The voxel size and the points of source and target that `Registration.register` takes."""
+    registration, origins = Registration(None, CONFIG), (pair.source_origin, pair.target_origin)
     both = zip((pair.source_points, pair.target_points), origins, strict=True)
     clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
-    voxel_size = max(map(registration.voxel_size_for, clouds))
+    return max(map(registration.voxel_size_for, clouds)), clouds
+
+
+def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
+    """Source and target as `Registration.register` prepares them."""
+    voxel_size, clouds = voxel_and_clouds(pair)
+    origins, registration = (pair.source_origin, pair.target_origin), Registration(None, CONFIG)
     return tuple(registration.prepare(c, voxel_size, o) for c, o in zip(clouds, origins, strict=True))
 
 

@@ -31,6 +31,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
         max_violation_meeting=0.0,
+        max_violation_moving=0.0,
         max_violation_certain=inf,
         min_agreement_certain=-1.0,
     )

@@ -24,12 +24,9 @@ RAY_SPACINGS = 3.0  # times the spacing of the rays; the chord is at least and a
 MIN_CHORD, MAX_CHORD = 0.01, 0.06
 MIN_INCIDENCE = 0.25  # cosine between a normal and a ray
 MAX_THICKNESS = 0.6
-MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = (
-    1.5,
-    0.01,
-    2.0,
-)  # of the range along a ray: voxels, share, thicknesses
-SURFACE_DISTANCE = 2.0  # a point this near to the other cloud did not go through it
+MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = 0.75, 0.01, 2.0  # along a ray: voxels, share of the range, thicknesses
+SURFACE_DISTANCE = 2.0  # a point this near to the other cloud is near its surface
+CLEAR_DISTANCE = 1.0  # a point this near to the other cloud, and more by its noise, is not passed through
 NONE_THROUGH, NONE_VISIBLE = 0.002, 0.05  # shares added to both: a point or two decide nothing
 FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
 MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
@@ -98,10 +95,10 @@ def measure_free_space(
         visible |= seen
         through |= passed
     visible &= sample.is_solid
-    through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
+    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
+    through &= sample.is_solid & ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
     across = visible & (np.abs(normals @ axis) > ACROSS)
-    near = visible & (surface_distance < SURFACE_DISTANCE)
-    masks = (through, visible, visible & agrees, near, across, across & agrees)
+    masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
     return FreeSpace(*(float(mask.mean()) for mask in masks), largest=largest_cluster(points[through]) / len(points))
 
 

@@ -60,7 +60,21 @@ def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) ->
     if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
         return config.outstanding_agreement
     meets = quality.surface_agreement > MEETING and agreement > config.min_agreement_meeting
-    return config.outstanding_agreement if meets and violation < config.max_violation_meeting else inf
+    if meets and violation < config.max_violation_meeting:
+        return config.outstanding_agreement
+    return config.outstanding_agreement_moving if _has_one_moving_object(quality, violation, config) else inf
+
+
+def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:
+    """Whether the free-space violation lies in one cluster of points, and all else agrees."""
+    static = quality.static_violation
+    return (
+        violation < config.max_violation_moving
+        and static is not None
+        and static < config.max_static_violation
+        and quality.surface_agreement > config.min_surface_moving
+        and quality.agreement > config.min_agreement_moving
+    )
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
