@@ -120,10 +120,13 @@ def confidence_features(quality: AlignmentQuality) -> list[float]:
 
 
 def score(quality: AlignmentQuality) -> float:
-    """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
-    if quality.violation is None:
+    """What candidates are ranked by: comparable only between candidates of one pair of clouds.
+
+    The largest cluster of the violation, which may be a moving object, counts half.
+    """
+    if quality.violation is None or quality.static_violation is None:
         return object_score(quality)
-    return _agreement_score(quality) - 2.7 * float(np.log(quality.violation))
+    return _agreement_score(quality) - 1.35 * float(np.log(quality.violation * quality.static_violation))
 
 
 def fit(quality: AlignmentQuality) -> float:
