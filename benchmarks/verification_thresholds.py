@@ -27,9 +27,10 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "max_violation_meeting": (0.02, 0.03, 0.04),
     "min_agreement_meeting": (0.5, 0.6, 0.7),
     "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
-    "max_static_violation": (0.015, 0.02, 0.025, 0.03),
+    "max_static_violation": (0.02, 0.025, 0.03, 0.04),
     "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
     "min_agreement_moving": (0.4, 0.5, 0.6, 0.7),
+    "min_information_moving": (0.008, 0.012, 0.016),
     "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
     "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
@@ -57,6 +58,7 @@ class Table:
     agreement: np.ndarray
     surface: np.ndarray
     across: np.ndarray
+    information: np.ndarray
     agrees_more: np.ndarray
 
     def accepted(self, config: RegistrationConfig) -> np.ndarray:
@@ -78,6 +80,7 @@ class Table:
         meets = (self.surface > MEETING) & (self.agreement > c.min_agreement_meeting)
         moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
         moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
+        moving &= self.information > c.min_information_moving
         factor = np.where(moving, c.outstanding_agreement_moving, np.inf)
         factor[crowd | (meets & (self.violation < c.max_violation_meeting))] = c.outstanding_agreement
         factor[self.across <= c.min_across_agreement] = np.inf
@@ -123,7 +126,8 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
                         q.agreement,
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
-                        q.agreement / max(rivals, default=1e-9),
+                        q.degeneracy,
+                        q.agreement / max([1e-9, *rivals]),
                     )
                 )
             pairs.append(name)

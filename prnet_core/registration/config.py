@@ -79,9 +79,10 @@ class RegistrationConfig:
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
     max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
-    max_static_violation: float = 0.025  # up to this violation without its largest cluster,
+    max_static_violation: float = 0.03  # up to this violation without its largest cluster,
     min_surface_moving: float = 0.8  # where surfaces meet otherwise,
-    min_agreement_moving: float = 0.5
+    min_agreement_moving: float = 0.6
+    min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
     max_violation_meeting: float = 0.03  # the same where surfaces that are near each other meet throughout
     min_agreement_meeting: float = 0.6

@@ -74,6 +74,7 @@ def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: 
         and static < config.max_static_violation
         and quality.surface_agreement > config.min_surface_moving
         and quality.agreement > config.min_agreement_moving
+        and quality.degeneracy > config.min_information_moving
     )
 
 
