@@ -108,7 +108,8 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
             pair = list(found)
             free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
             answerable = any(row.is_correct and not f for row, f in zip(pair, free, strict=True))
-            recording = recordings.setdefault((name, pair[0].recording), len(recordings))
+            first = pair[0].recording.split(",")[0]  # of two places
+            recording = recordings.setdefault((name, first), len(recordings))
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
                 rivals = [other.quality.agreement for other in pair if is_distinct(row, other)]
