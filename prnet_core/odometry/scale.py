@@ -24,7 +24,7 @@ class PreciseRange:
         self._limits: deque[float] = deque(maxlen=NUM_LIMITS)
 
     def limit(self, sweep: Sweep) -> float:
-        """Range beyond which points are left out; inf for most sensors. Estimated with the first and every n-th scan."""
+        """Range beyond which points are left out; inf for most sensors. Estimated with the first, then every n-th."""
         if self._num_scans < NUM_LIMITS or self._num_scans % PRECISION_SCANS == 0:
             self._limits.append(precise_range(sweep.points))
         self._num_scans += 1
