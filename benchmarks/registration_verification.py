@@ -233,7 +233,8 @@ def line(name: str, counts: dict) -> str:
     cells += [share("before_correct", "correct"), share("before_incorrect", "incorrect")]
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
-    cells += [share("left_out_correct", "best"), share("left_out_incorrect", "pairs")]
+    left_out = ("left_out_correct", "best"), ("left_out_incorrect", "pairs")
+    cells += ["-", "-"] if name in ALIKE else [share(*keys) for keys in left_out]
     cells += [share("worst_accepted", "worst")]
     return f"| {name} | " + " | ".join(cells) + " |"
 
