@@ -6,6 +6,7 @@ import time as clock
 from dataclasses import replace
 
 import numpy as np
+import small_gicp
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
@@ -14,7 +15,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Prediction
-from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.scale import PreciseRange, SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
@@ -30,6 +31,7 @@ MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time fo
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
+SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have fewer points
 MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the last registration gives
 MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
@@ -54,6 +56,7 @@ class ScanOdometry:
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
+        self._precision = PreciseRange()
         self._restart()
 
     def _restart(self) -> None:
@@ -101,7 +104,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
+        self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
@@ -172,10 +175,13 @@ class ScanOdometry:
                 return self._follow(sweep, time, own_twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, time, twist, predicted[0][1], result, deadline)
 
     def _prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
-        return prepare_cloud(sweep.at_middle(twist), voxel_size, self._tracker.config, np.zeros((1, 3)))
+        points = sweep.at_middle(twist)
+        if len(points) and voxel_size > 0.0:
+            points = small_gicp.voxelgrid_sampling(points, SOURCE_VOXEL * voxel_size).points()[:, :3]
+        return prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
 
     def _can_follow(self, result: RegistrationResult) -> bool:
         return result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result))
@@ -303,7 +309,6 @@ class ScanOdometry:
     def _search(
         self,
         sweep: Sweep,
-        source: PreparedCloud,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
@@ -312,7 +317,9 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         found: Found | None = None
-        if len(source) >= self.registration.config.min_points and clock.perf_counter() <= deadline:
+        config, voxel_size = self.registration.config, self._scale.voxel_size
+        source = prepare_cloud(sweep.at_middle(twist), voxel_size, config, np.zeros((1, 3)))
+        if len(source) >= config.min_points and clock.perf_counter() <= deadline:
             lost = self._lost_scans
             if is_map_next(lost):
                 target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
