@@ -97,10 +97,10 @@ class Robot:
         self.fine_tune_statuses.append(fine_tuning)
 
     def change_core(self, program: str) -> None:
-        """Have `program` run at the start of the node's registration process."""
-        self._changes.mkdir(exist_ok=True)
+        """Have `program` run at the start of the node's registration process and map process, after WITHOUT_IMPORT."""
+        self._changes.mkdir()
         is_theirs = "any('registration_main' in argument for argument in sys.orig_argv)"
-        body = "".join(f"    {line}\n" for line in program.splitlines())
+        body = "".join(f"    {line}\n" for line in (WITHOUT_IMPORT + program).splitlines())
         (self._changes / "sitecustomize.py").write_text(f"import sys\nif {is_theirs}:\n{body}")
 
     def start_node(
@@ -118,7 +118,7 @@ class Robot:
         """
         settings = {"weights": "none", **{name.replace("__", "."): value for name, value in parameters.items()}}
         if not self._changes.exists():
-            self.change_core(WITHOUT_IMPORT)
+            self.change_core("")
         command = [sys.executable, *program, "--ros-args", *arguments]
         for name, value in settings.items():
             command += ["-p", f"{name}:={str(value).lower() if isinstance(value, bool) else value}"]
