@@ -103,11 +103,11 @@ class Kept:
     is_accepted: bool
 
     @property
-    def is_right(self) -> bool:
+    def is_correct_accepted(self) -> bool:
         return self.is_accepted and self.row.is_correct
 
     @property
-    def is_wrong(self) -> bool:
+    def is_incorrect_accepted(self) -> bool:
         return self.is_accepted and not self.row.is_correct
 
 
@@ -128,8 +128,8 @@ def left_out_threshold(groups: list[list[Row]]) -> float:
     count = sum(not row.is_correct for rows in groups for row in rows)
     for limit in VIOLATIONS:
         config = RegistrationConfig(max_violation_accepted=limit)
-        wrong = sum(kept.is_wrong for rows in groups for kept in best_of_pairs(rows, config))
-        if wrong > MOST_INCORRECT * count:
+        incorrect = sum(kept.is_incorrect_accepted for rows in groups for kept in best_of_pairs(rows, config))
+        if incorrect > MOST_INCORRECT * count:
             break
         best = limit
     return MARGIN * best
@@ -172,7 +172,7 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
         best = [item for item in kept if has_correct(item.row, rows)]
         left_out = best_of_pairs(rows, config)
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
-        correct, incorrect = ([row for row in rows if row.is_correct == right] for right in (True, False))
+        correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
             "correct": len(correct),
             "incorrect": len(incorrect),
@@ -180,12 +180,12 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
             "before_incorrect": sum(map(accepted_before, incorrect)),
             "now_correct": sum(map(accepted_now, correct)),
             "now_incorrect": sum(map(accepted_now, incorrect)),
-            "left_out_correct": sum(item.is_right for item in left_out),
-            "left_out_incorrect": sum(item.is_wrong for item in left_out),
+            "left_out_correct": sum(item.is_correct_accepted for item in left_out),
+            "left_out_incorrect": sum(item.is_incorrect_accepted for item in left_out),
             "pairs": len(kept),
             "best": len(best),
-            "best_correct": sum(item.is_right for item in kept),
-            "best_incorrect": sum(item.is_wrong for item in kept),
+            "best_correct": sum(item.is_correct_accepted for item in kept),
+            "best_incorrect": sum(item.is_incorrect_accepted for item in kept),
             "worst": len(worst),
             "worst_accepted": sum(item.is_accepted for item in worst),
         }
@@ -226,7 +226,7 @@ def line(name: str, counts: dict, limit: str) -> str:
 
 
 def reliability(groups: dict[str, list[Row]]) -> list[str]:
-    """The confidence against how often it is right, with coefficients fitted to the other groups."""
+    """The confidence against how often it is correct, with coefficients fitted to the other groups."""
     stated, correct = [], []
     for name, rows in groups.items():
         rows = with_origin(rows)
