@@ -44,7 +44,7 @@ def forest(rng):
 
 
 def forest_scan(x, yaw, seed):
-    """What is within 6 m of (x, 0), turned by yaw; and the true pose."""
+    """The points within 6 m of (x, 0), rotated by yaw; and the true pose."""
     pose = se3.make_transform(se3.rotation_exp(np.array([0, 0, yaw])), np.array([x, 0.0, 0.5]))
     points = se3.apply(se3.invert(pose), forest(np.random.default_rng(seed)))
     return points[np.linalg.norm(points, axis=1) < 6.0], pose

@@ -1,4 +1,4 @@
-"""Attention that knows the distances between a cloud's points (ours, after GeoTransformer, Qin et al., CVPR 2022)."""
+"""Attention with the distances between a cloud's points (ours, after GeoTransformer, Qin et al., CVPR 2022)."""
 
 import torch
 from torch import Tensor, nn

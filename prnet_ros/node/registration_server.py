@@ -1,4 +1,4 @@
-"""What the registration process does for the node: odometry, recent scans, weights. No ROS."""
+"""The server in the registration process: odometry, recent scans, weights. No ROS."""
 
 from __future__ import annotations
 

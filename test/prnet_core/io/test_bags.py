@@ -1,4 +1,4 @@
-"""Bags of every kind read alike, and say what they hold when asked for what they do not."""
+"""Bags of every kind read alike, and list what they hold when a topic is missing."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_leading_slash_makes_no_other_frame(tmp_path, bag_maker, scan_messages
 
 
 def write_with(path, messages, bag_maker, compressed: bool = False):
-    """An MCAP bag, its chunks compressed with zstd if asked."""
+    """An MCAP bag, its chunks compressed with zstd on request."""
     if not compressed:
         return bag_maker.write(path, messages)
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
