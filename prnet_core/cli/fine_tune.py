@@ -24,7 +24,7 @@ def fine_tune(
     ),
     max_scans: int = typer.Option(50, min=4, help="Most scans used: the last ones that differ from one another."),
     examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
-    epochs: int = typer.Option(10, min=1, help="Most epochs."),
+    epochs: int = typer.Option(10, min=1, help="Maximum number of epochs."),
     learning_rate: float = typer.Option(1e-4, help="Learning rate of Adam."),
     max_minutes: float = typer.Option(5.0, help="The run ends after this time, from the start of the command."),
     seed: int = typer.Option(0),
