@@ -155,7 +155,7 @@ def report(groups: dict[str, list[Row]], command: str) -> tuple[str, dict]:
         "constrains, incorrect ones in percent of all pairs. *Left out*: the same, the largest violation chosen on all",
         "other groups; the other thresholds are the shipped ones, chosen on these candidates. *Best incorrect*:",
         "accepted in its pair if the search had found no correct one; the search compares it with alternatives too.",
-        "*Different twins* are scans of two rooms with equal insides: one pair of scans cannot distinguish them, and no",
+        "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
         "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
