@@ -28,7 +28,7 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
-TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
+TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
 SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have fewer points
@@ -235,7 +235,7 @@ class ScanOdometry:
         return first
 
     def _longest_tracked_gap(self) -> float:
-        """Seconds since the last pose for which the prediction is strong evidence itself."""
+        """Seconds since the last pose within which the prediction counts in the verification."""
         return min(self.config.max_prediction, TRACKED_INTERVALS * (self._stamps.usual_interval or np.inf))
 
     def _register_near(
