@@ -163,7 +163,7 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, stem: Path)
     folder = Path(f"{stem}.map").absolute()
     try:
         save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
-        arguments = [*_node_arguments(recording), "-p", f"map:={folder}"]
+        arguments = [*_node_arguments(recording, wait=False), "-p", f"map:={folder}"]
         with Process("node", "prnet_ros.node.main", arguments, Path(f"{stem}.map.node.log")) as node:
             if not _wait_until(listener.is_ready, START_TIMEOUT, node):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")

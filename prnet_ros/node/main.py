@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -60,6 +61,8 @@ def main(args: list[str] | None = None) -> int:
     spinner.join(_SHUTDOWN_TIMEOUT)
     node.destroy_node()
     rclpy.shutdown()
+    del node, executor, spinner
+    gc.collect()  # the DDS participant ends with the last object that uses it; its files in /dev/shm stay otherwise
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
