@@ -21,13 +21,17 @@ ROOM_TOLERANCE = (2.0, 0.3)
 
 @dataclass(frozen=True)
 class Pair:
-    """T_target_source: (4, 4), or None for clouds of different places. tolerance: degrees and metres."""
+    """T_target_source: (4, 4), or None for clouds of different places. tolerance: degrees and metres.
+
+    is_scan: each cloud is one scan in its sensor's frame, not an object or several scans fused.
+    """
 
     name: str
     source: np.ndarray
     target: np.ndarray
     T_target_source: np.ndarray | None
     tolerance: tuple[float, float]
+    is_scan: bool = False
 
     def errors(self, estimate: np.ndarray) -> tuple[float, float]:
         """Rotation error in degrees, and how far off the centre of the source lands, in metres."""
@@ -44,13 +48,15 @@ class Pair:
         return degrees < self.tolerance[0] and metres < self.tolerance[1]
 
 
-def pairs_of(folder: str, indices: list[tuple[int, int]], tolerance: tuple[float, float]) -> Iterator[Pair]:
+def pairs_of(
+    folder: str, indices: list[tuple[int, int]], tolerance: tuple[float, float], is_scan: bool = True
+) -> Iterator[Pair]:
     """Pairs (target, source) of a folder's scans by index."""
     scans = ScanFolder(SCANS / folder)
     for target, source in indices:
         T_target_source = se3.invert(scans.poses[target]) @ scans.poses[source]
         name = f"{folder} {scans.files[target].stem} <- {scans.files[source].stem}"
-        yield Pair(name, scans[source], scans[target], T_target_source, tolerance)
+        yield Pair(name, scans[source], scans[target], T_target_source, tolerance, is_scan)
 
 
 def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[Pair]:
@@ -63,7 +69,7 @@ def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[
         for row in rows
         if min_overlap < min(float(row["ov_ba"]), float(row["ov_ab"])) <= max_overlap
     ]
-    return pairs_of("bunny", wanted, BUNNY_TOLERANCE)
+    return pairs_of("bunny", wanted, BUNNY_TOLERANCE, is_scan=False)
 
 
 def lidar_pairs(apart: int, stride: int = 6, first: int = 0) -> Iterator[Pair]:

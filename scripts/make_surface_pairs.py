@@ -12,9 +12,9 @@ import torch
 from tqdm import trange
 
 from prnet_core.shapes.load import load_shapes
+from prnet_core.shapes.shape_sets import ShapeSet
 from prnet_core.training.pair_source import split_by_group
 from prnet_core.training.surface_pair_data import (
-    PLACES,
     object_view_pairs,
     save_pairs,
     save_sampled_pairs,
@@ -22,6 +22,8 @@ from prnet_core.training.surface_pair_data import (
 )
 
 PAIRS_A_FILE, SCENES_A_FILE = 64, 10
+ROUND = ("lidar", "fragments", "objects", "lidar", "fragments", "depth", "direct", "lidar")
+"""The kinds of one round of files, about 64 pairs each."""
 POINTS = (384, 384, 384, 768)
 VALIDATION_SEED = 2_000_000
 
@@ -29,28 +31,30 @@ VALIDATION_SEED = 2_000_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--files", type=int, default=25, help="files of each of five kinds, about 64 pairs each")
+    parser.add_argument("--files", type=int, default=96, help="files for training, in rounds of eight")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file, to add to a folder")
     parser.add_argument("--shapes", default="../shared/data/shapes/train.npz")
     parser.add_argument("--held-out", type=int, default=128, help="groups of shapes for validation alone")
     arguments = parser.parse_args()
-    shapes = load_shapes(arguments.shapes)
-    for split, part, files in zip(
-        ("train", "val"), split_by_group(shapes, arguments.held_out), (arguments.files, 2), strict=True
-    ):
-        for number in trange(files, desc=split):
-            seed = number + (VALIDATION_SEED if split == "val" else 0)
-            make_files(arguments.out / split, part, number, seed, 384 if split == "val" else POINTS[number % 4])
+    train, held_out = split_by_group(load_shapes(arguments.shapes), arguments.held_out)
+    for number in [] if arguments.first else trange(len(ROUND), desc="val"):
+        make_file(arguments.out / "val", number, VALIDATION_SEED + number, held_out, POINTS[0])
+    for number in trange(arguments.first, arguments.first + arguments.files, desc="train"):
+        make_file(arguments.out / "train", number, number, train, POINTS[number // len(ROUND) % len(POINTS)])
 
 
-def make_files(folder: Path, shapes, number: int, seed: int, points: int) -> None:
-    for kind in PLACES:
+def make_file(folder: Path, number: int, seed: int, shapes: ShapeSet, points: int) -> None:
+    kind = ROUND[number % len(ROUND)]
+    path = folder / f"{kind}-{number:04d}.pt"
+    if kind == "direct":
+        generator = torch.Generator().manual_seed(seed)
+        save_sampled_pairs(path, shapes.tensor(), PAIRS_A_FILE, points, generator)
+    elif kind == "objects":
+        views = object_view_pairs(shapes.points, points, np.random.default_rng(seed))
+        save_pairs(path, list(islice(views, PAIRS_A_FILE)), kind)
+    else:
         scenes = [np.random.default_rng([seed, place]) for place in range(SCENES_A_FILE)]
-        pairs = [pair for rng in scenes for pair in scene_pairs(kind, points, rng)]
-        save_pairs(folder / f"{kind}-{number:04d}.pt", pairs, kind)
-    views = object_view_pairs(shapes.points, points, np.random.default_rng(seed))
-    save_pairs(folder / f"objects-{number:04d}.pt", list(islice(views, PAIRS_A_FILE)), "objects")
-    generator = torch.Generator().manual_seed(seed)
-    save_sampled_pairs(folder / f"direct-{number:04d}.pt", shapes.tensor(), PAIRS_A_FILE, points, generator)
+        save_pairs(path, [pair for rng in scenes for pair in scene_pairs(kind, points, rng)], kind)
 
 
 if __name__ == "__main__":

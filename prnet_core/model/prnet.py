@@ -222,7 +222,8 @@ class PRNet(nn.Module):
     ) -> Tensor:
         """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
 
-        For verification against the whole clouds; the first is that of `register`. Matching "dual" alone.
+        For verification against the whole clouds; more are looked at than by `register` (`robust_hypotheses`). Matching
+        "dual" alone.
         """
         with self._evaluation(bfloat16):
             target_local = self.dgcnn(target)

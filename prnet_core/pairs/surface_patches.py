@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from prnet_core.geometry.normals import orient_away
 from prnet_core.pairs.normalise import downsample_pair
 
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
@@ -16,11 +17,15 @@ PATCH_RADIUS = 6.0
 
 @dataclass(frozen=True)
 class DenseCloud:
-    """Points (N, 3) of about even density and their unit normals (N, 3) of any sign; `spacing` is the voxel's edge."""
+    """Points (N, 3) of about even density and their unit normals (N, 3) of any sign; `spacing` is the voxel's edge.
+
+    origins (K, 3): where the points were seen from; None: estimated (`orient_away`).
+    """
 
     points: np.ndarray
     normals: np.ndarray
     spacing: float
+    origins: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def surface_pair(source: DenseCloud, target: DenseCloud, num_points: int, rng: n
 def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> SurfaceInputs:
     """The inputs at points (N, 3) on the dense cloud; `spacing` is that of the points."""
     tree = cKDTree(cloud.points)
-    normals = orient_outwards(cloud.points, cloud.normals)
+    normals = orient_away(cloud.points, cloud.normals, cloud.origins)
     k = min(PATCH_CANDIDATES, len(cloud.points))
     distance, index = tree.query(points, k=k, distance_upper_bound=PATCH_RADIUS * cloud.spacing)
     distance, index = distance.reshape(len(points), k), index.reshape(len(points), k)
@@ -99,12 +104,6 @@ def _patch_features(points, normals, members, member_normals, radius: float) -> 
         ],
         axis=2,
     )
-
-
-def orient_outwards(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Normals (N, 3) with the sign that points away from the cloud's centroid: needs no sensor position."""
-    away = np.sum(normals * (points - points.mean(axis=0)), axis=1)
-    return normals * np.where(away < 0.0, -1.0, 1.0)[:, None]
 
 
 def point_spacing(points: np.ndarray, neighbours: int = 16) -> float:

@@ -7,16 +7,6 @@ from scipy.spatial import cKDTree
 NUM_BINS = 11
 
 
-def orient_outwards(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Normals (N, 3) with the sign that points away from the cloud's centroid.
-
-    The choice moves with the cloud, needs no sensor position, and agrees between two views of one place
-    better than a random sign; both clouds must be oriented alike for their features to agree.
-    """
-    away = np.sum(normals * (points - points.mean(axis=0)), axis=1)
-    return normals * np.where(away < 0.0, -1.0, 1.0)[:, None]
-
-
 def fpfh(points: np.ndarray, normals: np.ndarray, radius: float, max_neighbors: int) -> np.ndarray:
     """FPFH features (N, 33) of points (N, 3) with oriented unit normals (N, 3).
 

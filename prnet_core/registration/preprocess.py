@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry.normals import estimated_viewpoint
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import RegistrationError
 from prnet_core.registration.sample import Sample, make_sample
@@ -61,6 +62,21 @@ class PreparedCloud:
             return ()
         origins = self.origins
         return make_views(origins.positions, origins.points, origins.view_index, self.points)  # type: ignore[arg-type]
+
+    @cached_property
+    def viewpoint(self) -> np.ndarray:
+        """(3,) where the points may have been seen from, by themselves. The cloud must have points."""
+        return estimated_viewpoint(self.points, self.normals)
+
+    def seen_from(self, use_origins: bool) -> np.ndarray:
+        """(K, 3) the positions to orient normals by: the sensor's or, without `use_origins`, the estimated one.
+
+        A pair whose clouds do not both have sensor positions uses the estimates of both: away from the sensor is into
+        an object, away from the estimate out of it.
+        """
+        if use_origins and self.origins is not None:
+            return self.origins.positions
+        return self.viewpoint[None]
 
     @cached_property
     def sample(self) -> Sample:

@@ -29,7 +29,8 @@ def surface_transforms(
     """
     from prnet_core.model.surface_inputs import pair_batch
 
-    dense_source, dense_target = (DenseCloud(cloud.points, cloud.normals, 1.0) for cloud in (source, target))
+    know_origins = source.origins is not None and target.origins is not None
+    dense_source, dense_target = (dense_cloud(cloud, know_origins) for cloud in (source, target))
     rngs = map(np.random.default_rng, seeds)
     pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
     device = next(network.parameters()).device
@@ -42,3 +43,8 @@ def surface_transforms(
                 output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
                 transforms.append(pair.to_metric(output))
     return transforms
+
+
+def dense_cloud(cloud: PreparedCloud, use_origins: bool) -> DenseCloud:
+    """The points and normals that the network's inputs are made of (`PreparedCloud.seen_from`)."""
+    return DenseCloud(cloud.points, cloud.normals, 1.0, cloud.seen_from(use_origins))

@@ -22,6 +22,7 @@ from prnet_core.simulation.two_scans import scan_from
 from prnet_core.simulation.views import View
 
 MIN_RETURNS, MIN_PIXELS = 1000, 2500
+LIDAR_RAYS = 16_000
 DRIVE_REACH, DRIVE_HEIGHT = 25.0, (1.6, 1.9)
 
 
@@ -44,7 +45,7 @@ def lidar_views(rng: np.random.Generator) -> list[View]:
         low = np.array([-DRIVE_REACH, -2.0, DRIVE_HEIGHT[0]])
         high = np.array([DRIVE_REACH, 2.0, DRIVE_HEIGHT[1]])
     else:
-        scanner, tilt = random_lidar(rng), np.radians(rng.choice([5.0, 25.0]))
+        scanner, tilt = random_lidar(rng, LIDAR_RAYS), np.radians(rng.choice([5.0, 25.0]))
         reach = np.clip(np.ptp(scene.sensor_region, axis=0)[:2].mean() * rng.uniform(0.4, 1.2), 2.0, 14.0)
     return _scan_around(scene, scanner, (low, high), reach, tilt, rng)
 

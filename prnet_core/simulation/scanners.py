@@ -34,7 +34,7 @@ class Scanner:
         return position + rays * ranges[:, None]
 
 
-def random_lidar(rng: np.random.Generator) -> Scanner:
+def random_lidar(rng: np.random.Generator, max_rays: int = MAX_RAYS) -> Scanner:
     """16 to 128 rings over +-15 to 45 degrees, or downwards as on a car; sometimes a blocked sector."""
     rings = int(rng.choice([16, 32, 64, 128]))
     top = np.radians(rng.choice([15.0, 16.6, 22.5, 45.0, 45.0]))
@@ -51,7 +51,7 @@ def random_lidar(rng: np.random.Generator) -> Scanner:
         visible = (azimuth - start) % (2 * np.pi) > width
         elevation, azimuth = elevation[visible], azimuth[visible]
     return Scanner(
-        directions=_subset(spherical(elevation.ravel(), azimuth.ravel()), rng),
+        directions=_subset(spherical(elevation.ravel(), azimuth.ravel()), rng, max_rays),
         min_range=rng.uniform(0.3, 2.0),
         max_range=rng.choice([15.0, 30.0, 60.0, 100.0]),
         noise=rng.uniform(0.003, 0.03),
@@ -68,7 +68,7 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
     v, u = np.meshgrid(np.linspace(-half_height, half_height, 80), np.linspace(-half_width, half_width, 100))
     directions = np.stack([np.ones_like(u), -u, -v], axis=-1).reshape(-1, 3)
     return Scanner(
-        directions=_subset(directions / np.linalg.norm(directions, axis=1, keepdims=True), rng),
+        directions=_subset(directions / np.linalg.norm(directions, axis=1, keepdims=True), rng, MAX_RAYS),
         min_range=rng.uniform(0.2, 0.6),
         max_range=rng.uniform(4.0, 10.0),
         noise=rng.uniform(0.001, 0.003),
@@ -84,7 +84,7 @@ def spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
     return np.stack([cos * np.cos(azimuth), cos * np.sin(azimuth), np.sin(elevation)], axis=-1)
 
 
-def _subset(directions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    if len(directions) <= MAX_RAYS:
+def _subset(directions: np.ndarray, rng: np.random.Generator, max_rays: int) -> np.ndarray:
+    if len(directions) <= max_rays:
         return directions
-    return directions[rng.choice(len(directions), MAX_RAYS, replace=False)]
+    return directions[rng.choice(len(directions), max_rays, replace=False)]

@@ -18,9 +18,10 @@ from ..geometry.voxels import voxel_centroids
 from ..model.surface_cloud import SurfaceCloud
 from ..model.surface_inputs import pair_batch, surface_clouds
 from ..pairs.object_pairs import ObjectPairConfig, object_pair_batch
-from ..pairs.surface_patches import DenseCloud, SurfacePair, surface_pair
+from ..pairs.surface_patches import SurfacePair, surface_pair
 from ..registration.config import RegistrationConfig
 from ..registration.preprocess import choose_voxel_size, prepare_cloud
+from ..registration.surface_hypotheses import dense_cloud
 from ..simulation.object_views import ObjectViews
 from ..simulation.partial_views import camera_views, fragment_views, lidar_views
 from ..simulation.views import View
@@ -31,8 +32,10 @@ PLACES: dict[str, tuple[Callable[[np.random.Generator], list[View]], float]] = {
     "depth": (camera_views, 0.05),
 }
 """Views by kind, and the voxel in metres at which their overlap is measured."""
-OVERLAPS = (0.08, 0.3, 0.95)
-LITTLE_OVERLAP_PAIRS, OTHER_PAIRS = 3, 5
+OVERLAPS = (0.08, 0.35, 0.95)
+LITTLE_OVERLAP_PAIRS, OTHER_PAIRS = 4, 4
+KNOWN_ORIGIN_SHARE = 0.75
+"""Share of the pairs whose normals are oriented by the sensor's positions; in the others by estimates of them."""
 DENSE_POINTS = (5000, 5000, 5000, 3500, 2500)
 STRETCH = (0.85, 1.18)
 MIN_POINTS = 400
@@ -47,7 +50,7 @@ class NetworkPair(NamedTuple):
 
 
 def scene_pairs(kind: str, num_points: int, rng: np.random.Generator) -> Iterator[NetworkPair]:
-    """Up to eight pairs of one random place, three of them with an overlap below 0.3."""
+    """Up to eight pairs of one random place, four of them with little overlap."""
     make, voxel = PLACES[kind]
     views = make(rng)
     clouds = [voxel_centroids(view.points, voxel) for view in views]
@@ -62,7 +65,7 @@ def scene_pairs(kind: str, num_points: int, rng: np.random.Generator) -> Iterato
     chosen += [many[k] for k in rng.permutation(len(many))[:OTHER_PAIRS]]
     for i, j in chosen:
         source, target = (i, j) if rng.random() < 0.5 else (j, i)
-        pair = network_pair(views[source].points, views[target].points, num_points, rng)
+        pair = network_pair(views[source], views[target], num_points, rng)
         if pair:
             yield pair
 
@@ -72,30 +75,38 @@ def object_view_pairs(shapes: np.ndarray, num_points: int, rng: np.random.Genera
     views = ObjectViews(shapes)
     while True:
         source, target = views.draw(rng)
-        pair = network_pair(source.points, target.points, num_points, rng)
+        pair = network_pair(source, target, num_points, rng)
         if pair and pair.overlap > 0.1:
             yield pair
 
 
-def network_pair(
-    source: np.ndarray, target: np.ndarray, num_points: int, rng: np.random.Generator
-) -> NetworkPair | None:
-    """Stretch, sometimes mirror, rotate, and prepare two clouds of one world frame as a registration does.
+def network_pair(source: View, target: View, num_points: int, rng: np.random.Generator) -> NetworkPair | None:
+    """Stretch, sometimes mirror, rotate, and prepare two views of one world as a registration does.
 
     None when either has too few points left.
     """
     stretch = rng.uniform(*STRETCH, 3) * (rng.choice([-1.0, 1.0]), 1.0, 1.0)
     rotations = [any_rotation(rng) for _ in range(2)]
-    clouds = [(c * stretch) @ rotation.T for c, rotation in zip((source, target), rotations, strict=True)]
+    clouds, origins = zip(
+        *(
+            ((view.points * stretch) @ rotation.T, (view.T_world_sensor[:3, 3] * stretch) @ rotation.T)
+            for view, rotation in zip((source, target), rotations, strict=True)
+        ),
+        strict=True,
+    )
     wanted, config = int(rng.choice(DENSE_POINTS)), RegistrationConfig()
     voxel = max(choose_voxel_size(cloud, wanted) for cloud in clouds)
-    prepared = [prepare_cloud(cloud, voxel, config) for cloud in clouds]
+    know_origins = rng.random() < KNOWN_ORIGIN_SHARE
+    prepared = [
+        prepare_cloud(cloud, voxel, config, origin[None] if know_origins else None)
+        for cloud, origin in zip(clouds, origins, strict=True)
+    ]
     if min(map(len, prepared)) < MIN_POINTS:
         return None
     T = se3.make_transform(rotations[1] @ rotations[0].T, np.zeros(3))
     T[:3, 3] = (T[:3, :3] @ prepared[0].centre - prepared[1].centre) / voxel
     overlap = _overlap(se3.apply(T, prepared[0].points), prepared[1].points, 2.0)
-    pair = surface_pair(*(DenseCloud(c.points, c.normals, 1.0) for c in prepared), num_points, rng)
+    pair = surface_pair(*(dense_cloud(cloud, know_origins) for cloud in prepared), num_points, rng)
     return NetworkPair(pair, pair.to_network(T), overlap)
 
 

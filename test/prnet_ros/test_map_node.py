@@ -90,7 +90,7 @@ class Driver:
         """Publish scans in this order until a condition holds; returns the index of the last one."""
         for index in indices:
             self.send(index)
-            for _ in range(25):
+            for _ in range(100):
                 if condition():
                     return index
                 self.robot.spin()
@@ -138,8 +138,15 @@ def driver(robot, walk):
     return Driver(robot, walk[0])
 
 
+PATIENT_SEARCH = """
+from prnet_core.mapping import tracker
+tracker.SEARCH_TIME = 60.0
+"""
+
+
 def start(driver, **parameters):
-    """With time enough for a scan: a busy machine is no failure."""
+    """With time enough for a scan and a search: a busy machine is no failure."""
+    driver.robot.change_core(PATIENT_SEARCH)
     driver.robot.start_node(publish_lost=True, odometry__max_scan_time=10.0, **parameters)
     driver.robot.wait_until(lambda: bool(driver.robot.map_statuses), "the status of the map")
     driver.robot.wait_until(lambda: driver.robot.map_statuses[-1].message != "loading", "the map to be loaded")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.registration.features import fpfh, histogram, mutual_matches, orient_outwards
+from prnet_core.registration.features import fpfh, histogram, mutual_matches
 
 TRUTH = se3.exp(np.array([1.0, -2.0, 0.5, 0.4, -1.1, 1.9]))
 
@@ -37,15 +37,6 @@ def test_a_lonely_point_has_a_zero_feature(surface):
     points = np.vstack([points, [[1e3, 0, 0]]])
     feature = fpfh(points, np.vstack([normals, [[0, 0, 1.0]]]), 4.0, 40)
     np.testing.assert_array_equal(feature[-1], 0.0)
-
-
-def test_orientation_moves_with_the_cloud(surface):
-    points, normals = surface
-    rng = np.random.default_rng(1)
-    flipped = normals * rng.choice([-1.0, 1.0], (len(normals), 1))
-    here = orient_outwards(points, flipped)
-    there = orient_outwards(se3.apply(TRUTH, points), normals @ TRUTH[:3, :3].T)
-    np.testing.assert_allclose(there, here @ TRUTH[:3, :3].T, atol=1e-9)
 
 
 def test_histogram_clips_and_sums_to_one():

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet, PRNetConfig
-from prnet_core.training import Trainer, make_training_config
+from prnet_core.simulation.views import View
+from prnet_core.training import Trainer, make_training_config, surface_pair_data
 from prnet_core.training.surface_pair_data import (
     PLACES,
     network_pair,
@@ -30,27 +32,47 @@ def box_points(count: int, seed: int) -> np.ndarray:
     return points * (1.0 + 0.7 * box) * (1.0, 0.6, 0.4) + box * (0.5, 1.5, 0.2)
 
 
+def box_view(count: int, seed: int) -> View:
+    """The same from a position above them."""
+    return View(box_points(count, seed), se3.make_transform(np.eye(3), np.array([0.0, 0.0, 5.0])))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Files of a few small pairs, for training and validation."""
     folder = tmp_path_factory.mktemp("pairs")
     for split, seed in (("train", 0), ("val", 1)):
         rng = np.random.default_rng(seed)
-        pairs = [network_pair(box_points(4000, i), box_points(4000, i + 9), 64, rng) for i in range(4)]
+        pairs = [network_pair(box_view(4000, i), box_view(4000, i + 9), 64, rng) for i in range(4)]
         save_pairs(folder / split / "boxes.pt", pairs, "boxes")
     return folder
 
 
 def test_the_transform_of_a_pair_brings_its_clouds_together():
-    pair = network_pair(box_points(6000, 0), box_points(6000, 1), 256, np.random.default_rng(0))
+    pair = network_pair(box_view(6000, 0), box_view(6000, 1), 256, np.random.default_rng(0))
     moved = se3.apply(pair.T_target_source, pair.pair.source.points)
     distance = np.linalg.norm(moved[:, None] - pair.pair.target.points, axis=2).min(axis=1)
     assert np.median(distance) < 1.0
     assert pair.overlap > 0.9
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_signs_of_normals_agree_whether_the_sensor_is_known_or_not(monkeypatch, known):
+    monkeypatch.setattr(surface_pair_data, "KNOWN_ORIGIN_SHARE", float(known))
+    rng, views = np.random.default_rng(0), []
+    for low in (-3.0, 0.0):  # two parts of one ground with hills, each seen from above
+        x, y = rng.uniform((low, -1.0), (low + 4.0, 1.0), (8000, 2)).T
+        ground = np.stack([x, y, 0.3 * (np.sin(2.0 * x) + np.cos(3.0 * y))], axis=1)
+        views.append(View(ground, se3.make_transform(np.eye(3), np.array([low + 2.0, 0.0, 4.0]))))
+    pair = network_pair(*views, 256, rng)
+    source, target = pair.pair.source, pair.pair.target
+    distance, index = cKDTree(target.points).query(se3.apply(pair.T_target_source, source.points))
+    agreement = np.sum(source.normals @ pair.T_target_source[:3, :3].T * target.normals[index], axis=1)
+    assert (agreement[distance < 0.5] > 0.0).mean() > 0.95
+
+
 def test_too_few_points_give_no_pair():
-    assert network_pair(box_points(100, 0), box_points(100, 1), 64, np.random.default_rng(0)) is None
+    assert network_pair(box_view(100, 0), box_view(100, 1), 64, np.random.default_rng(0)) is None
 
 
 @pytest.mark.parametrize("kind", list(PLACES))

@@ -1,0 +1,49 @@
+"""The sign of normals: features that use them agree between two clouds only where their signs do."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+NUM_POINTS, NUM_NEIGHBOURS = 800, 8
+CANDIDATES, REFINED_CANDIDATES, REFINED_REACH = 192, 48, 0.08
+QUANTILES = (0.02, 0.98)
+
+
+def orient_away(points: np.ndarray, normals: np.ndarray, origins: np.ndarray | None = None) -> np.ndarray:
+    """Normals (N, 3) of points (N, 3) with the sign that points away from where the points were seen from.
+
+    origins (K, 3): positions of the sensor; each point was seen from the nearest one. None: `estimated_viewpoint`.
+    Two clouds that see one side of a surface then agree on its sign, whatever else each of them holds.
+    """
+    if origins is None:
+        origins = estimated_viewpoint(points, normals)[None]
+    origin = origins[0] if len(origins) == 1 else origins[cKDTree(origins).query(points)[1]]
+    away = np.sum(normals * (points - origin), axis=1)
+    return normals * np.where(away < 0.0, -1.0, 1.0)[:, None]
+
+
+def estimated_viewpoint(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """A position (3,) that all surfaces of the points (N, 3) could have been seen from, by their normals of any sign.
+
+    Normals oriented away from it change their sign least between neighbouring points of a surface: a scan, and
+    nearly so the fused scans of a short path, is seen whole from where its sensor was. Of a closed object it is a point
+    inside. The best of random positions within the cloud and its centroid, and of some around that one.
+    """
+    if len(points) <= NUM_NEIGHBOURS:
+        return points.mean(axis=0) if len(points) else np.zeros(3)
+    points, normals = (values[:: max(1, len(points) // NUM_POINTS)] for values in (points, normals))
+    first = np.repeat(np.arange(len(points)), NUM_NEIGHBOURS)
+    second = cKDTree(points).query(points, k=NUM_NEIGHBOURS + 1)[1][:, 1:].ravel()
+    cosine = np.sum(normals[first] * normals[second], axis=1)
+    offset = np.sum(normals * points, axis=1)[:, None]
+    rng = np.random.default_rng(0)
+    low, high = np.quantile(points, QUANTILES, axis=0)
+    candidates = np.concatenate([points.mean(axis=0)[None], rng.uniform(low, high, (CANDIDATES, 3))])
+    for _ in range(2):
+        signs = np.sign(offset - normals @ candidates.T).astype(np.float32)
+        steadiness = cosine @ (signs[first] * signs[second])
+        best = candidates[steadiness.argmax()]
+        around = best + rng.normal(size=(REFINED_CANDIDATES, 3)) * REFINED_REACH * (high - low)
+        candidates = np.concatenate([best[None], around])
+    return best
