@@ -19,7 +19,7 @@ from prnet_core.geometry.se3 import transform_distance as motion_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
 from prnet_core.registration.feature_hypotheses import feature_transforms
-from prnet_core.registration.preprocess import PreparedCloud, clean_points
+from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
 
@@ -43,12 +43,18 @@ class Row:
     previous_information: float  # smallest eigenvalue with the target's normals alone
 
 
+def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
+    """The voxel size and the points of source and target that `Registration.register` takes."""
+    registration, origins = Registration(None, CONFIG), (pair.source_origin, pair.target_origin)
+    both = zip((pair.source_points, pair.target_points), origins, strict=True)
+    clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
+    return max(map(registration.voxel_size_for, clouds)), clouds
+
+
 def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
     """Source and target as `Registration.register` prepares them."""
-    registration = Registration(None, CONFIG)
-    clouds = [clean_points(points, CONFIG) for points in (pair.source_points, pair.target_points)]
-    voxel_size = max(map(registration.voxel_size_for, clouds))
-    origins = (pair.source_origin, pair.target_origin)
+    voxel_size, clouds = voxel_and_clouds(pair)
+    origins, registration = (pair.source_origin, pair.target_origin), Registration(None, CONFIG)
     return tuple(registration.prepare(c, voxel_size, o) for c, o in zip(clouds, origins, strict=True))
 
 

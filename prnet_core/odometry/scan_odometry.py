@@ -15,7 +15,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Prediction
-from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.scale import PreciseRange, SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
@@ -56,6 +56,7 @@ class ScanOdometry:
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
+        self._precision = PreciseRange()
         self._restart()
 
     def _restart(self) -> None:
@@ -103,7 +104,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
+        self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)

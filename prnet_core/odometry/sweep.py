@@ -50,6 +50,14 @@ class Sweep:
         times = None if self.times is None else self.times[chosen]
         return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
 
+    def within(self, limit: float) -> Sweep:
+        """The points within a range."""
+        if limit == np.inf:
+            return self
+        chosen = np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2)
+        times = None if self.times is None else self.times[chosen]
+        return replace(self, points=self.points[chosen], rows=self.rows[chosen], times=times)
+
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""
         return self.points if self.times is None else deskew(self.points, self.times, twist)

@@ -84,7 +84,7 @@ def test_quality_of_a_cloud_on_itself_is_full():
     cloud = registration.prepare(corner(np.random.default_rng(0)), 0.25)
     quality = measure_alignment(cloud, cloud, np.eye(4), CONFIG)
     assert quality.inlier_ratio == quality.overlap_source == quality.overlap_target == 1.0
-    assert confidence(quality) > 0.99
+    assert confidence(quality) > 0.97
     assert verify(quality, CONFIG)[0] == "accepted"
 
 
