@@ -51,8 +51,8 @@ def forest_scan(x, yaw, seed):
     return visible(points[np.linalg.norm(points, axis=1) < 6.0]), pose
 
 
-def visible(points, cell=np.radians(3.0), tolerance=0.4):
-    """The points that are at most `tolerance` metres behind the nearest one in their cell of directions."""
+def visible(points, cell=0.05, tolerance=0.4):
+    """The points that are at most `tolerance` metres behind the nearest one in their cell (radians) of directions."""
     distance = np.linalg.norm(points, axis=1)
     azimuth = np.floor((np.arctan2(points[:, 1], points[:, 0]) + np.pi) / cell).astype(int)
     elevation = np.floor((np.arcsin(points[:, 2] / distance) + np.pi / 2) / cell).astype(int)

@@ -69,6 +69,21 @@ def test_a_leading_slash_makes_no_other_frame(tmp_path, bag_maker, scan_messages
     assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 2
 
 
+def test_the_frame_is_the_first_that_is_named(tmp_path, bag_maker, scan_messages):
+    messages = scan_messages(4)
+    topic, time, cloud = messages[0]
+    messages[0] = (topic, time, dataclasses.replace(cloud, header=dataclasses.replace(cloud.header, frame_id="")))
+    assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 4
+
+
+def test_fields_in_capitals(tmp_path, bag_maker, scan_messages):
+    messages = scan_messages(2)
+    topic, time, cloud = messages[1]
+    fields = [dataclasses.replace(field, name=field.name.upper()) for field in cloud.fields]
+    messages[1] = (topic, time, dataclasses.replace(cloud, fields=fields))
+    assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 2
+
+
 def write_with(path, messages, bag_maker, compressed: bool = False):
     """An MCAP bag, its chunks compressed with zstd on request."""
     if not compressed:
