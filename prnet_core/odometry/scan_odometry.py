@@ -14,7 +14,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Prediction
-from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.scale import PreciseRange, SceneScale
 from prnet_core.odometry.scan_tracker import ScanTracker
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
@@ -26,7 +26,7 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
-TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
+TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
@@ -49,6 +49,7 @@ class ScanOdometry:
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
+        self._precision = PreciseRange()
         self._restart()
 
     def _restart(self) -> None:
@@ -96,7 +97,7 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep, sweep = sweep, sweep.limited(MAX_SCAN_POINTS)
+        self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
@@ -179,7 +180,7 @@ class ScanOdometry:
         self._map.restart([self.keyframes.add(first.at_middle(twist_first), self._pose, self._covariance)])
 
     def _longest_tracked_gap(self) -> float:
-        """Seconds since the last pose for which the prediction is strong evidence itself."""
+        """Seconds since the last pose within which the prediction counts in the verification."""
         return min(self.config.max_prediction, TRACKED_INTERVALS * (self._stamps.usual_interval or np.inf))
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
