@@ -199,7 +199,7 @@ def main() -> None:
         columns=COLUMNS,
         settings={"threads": arguments.threads, "cpu_seconds": round(cpu_seconds), "report": report.to_dict()},
         notes=(
-            f"The run itself, judged on held-out scans: {report.summary()}. It took {cpu_seconds:.0f} s of processor "
+            f"The run itself, validated on held-out scans: {report.summary()}. It took {cpu_seconds:.0f} s of CPU "
             f"time with {arguments.threads} threads.",
         ),
         first_heading="pairs",

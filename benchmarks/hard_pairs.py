@@ -69,13 +69,13 @@ def rotated_at_random(pairs: Iterator[Pair]) -> Iterator[Pair]:
 def _by_overlap(
     folder: str, steps: tuple[int, ...], voxel: float, low: float, high: float, tolerance: tuple[float, float]
 ) -> Iterator[Pair]:
-    scans, thinned = ScanFolder(SCANS / folder), {}
+    scans, by_index = ScanFolder(SCANS / folder), {}
 
     def downsampled(index: int) -> np.ndarray:
-        if index not in thinned:
+        if index not in by_index:
             points = scans[index][:, :3]
-            thinned[index] = voxel_centroids(points[np.isfinite(points).all(axis=1)].astype(np.float64), voxel)
-        return thinned[index]
+            by_index[index] = voxel_centroids(points[np.isfinite(points).all(axis=1)].astype(np.float64), voxel)
+        return by_index[index]
 
     candidates = [(i, i + step) for i in range(0, len(scans), 3) for step in steps if i + step < len(scans)]
     order, chosen = np.random.default_rng(0).permutation(len(candidates)), []

@@ -193,7 +193,7 @@ def foreign(registration: Registration, number: int) -> dict[str, dict]:
 
 
 def foreign_scans(name: str, number: int) -> list[np.ndarray]:
-    clouds = [room_pair(k, 135.0, seed).source for seed in range(1 + number // 48) for k in range(12)]
+    clouds = [room_pair(k, 135.0, seed).source for seed in range(1 + number // 20) for k in range(12)]
     for place, sensor in (("street", "lidar32"), ("park", "lidar64"), ("garage", "livox"), ("office", "lidar16")):
         drive = make_drive(place, sensor, 10 * (1 + number // 10), seed=5)
         clouds += [scan.points for index, scan in enumerate(drive) if index % 10 == 0]

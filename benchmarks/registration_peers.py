@@ -27,14 +27,14 @@ def feature_voxel(source: np.ndarray, target: np.ndarray) -> float:
     return max(choose_voxel_size(clean_points(points, CONFIG), FEATURE_POINTS) for points in (source, target))
 
 
-def refine(source: PreparedCloud, target: PreparedCloud, start: np.ndarray) -> np.ndarray:
-    """GICP coarse to fine, our own stages, from a start (4, 4) in the clouds' frames."""
-    motion = to_voxels(start, source, target)
+def refine(source: PreparedCloud, target: PreparedCloud, initial_guess: np.ndarray) -> np.ndarray:
+    """GICP coarse to fine, our own stages, from an initial guess (4, 4) in the clouds' frames."""
+    transform = to_voxels(initial_guess, source, target)
     levels = source.coarse_level, target.coarse_level
-    motion = align(*levels, motion, CONFIG.coarse_distance_voxels, CONFIG.coarse_iterations, CONFIG)
+    transform = align(*levels, transform, CONFIG.coarse_distance_voxels, CONFIG.coarse_iterations, CONFIG)
     for distance in (CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels):
-        motion = align(source.level, target.level, motion, distance, CONFIG.final_iterations, CONFIG)
-    return from_voxels(motion, source, target)
+        transform = align(source.level, target.level, transform, distance, CONFIG.final_iterations, CONFIG)
+    return from_voxels(transform, source, target)
 
 
 def gicp_from_identity(source: np.ndarray, target: np.ndarray) -> np.ndarray:

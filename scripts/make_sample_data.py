@@ -20,7 +20,7 @@ from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.lidar import SpinningLidar
 from prnet_core.simulation.sample_bag import SampleBag
 from prnet_core.simulation.sample_room import sample_room
-from prnet_core.simulation.trajectories import PathTrajectory, mounted, steady
+from prnet_core.simulation.trajectories import PathTrajectory, sensor_trajectory, steady
 
 START_NS = 1_760_000_000 * 10**9
 SCAN_RATE = 5.0
@@ -53,16 +53,16 @@ CAMERA_WALK = PathTrajectory([(-4.0, -0.9), (-3.0, -1.3), (-1.8, -1.6), (-0.4, -
 
 def make_lidar_walk(path: Path, num_scans: int = 64) -> None:
     """Every second sweep of a LiDAR that spins at 10 Hz, distorted by the motion, with a time for every point."""
-    motion = mounted(LIDAR_WALK, T_BASE_LIDAR)
+    trajectory = sensor_trajectory(LIDAR_WALK, T_BASE_LIDAR)
     room, lidar, random = sample_room(), SpinningLidar(), np.random.default_rng(1)
     with SampleBag(path) as bag:
         bag.add_static(START_NS, "lidar", T_BASE_LIDAR)
         for index in range(num_scans):
             start = index / SCAN_RATE
             stamp_ns = START_NS + round(start * 1e9)
-            points, times = lidar.scan(room, motion, start, random)
+            points, times = lidar.scan(room, trajectory, start, random)
             bag.add_scan(stamp_ns, "lidar", points, times)
-            bag.add_ground_truth(stamp_ns, "lidar", motion(start))
+            bag.add_ground_truth(stamp_ns, "lidar", trajectory(start))
 
 
 def make_depth_walk(path: Path, num_frames: int = 16) -> None:

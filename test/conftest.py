@@ -30,19 +30,36 @@ DOMAIN_IDS = range(1, 102)  # the ids whose ports lie below Linux's ephemeral ra
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A ROS_DOMAIN_ID that no other running test on this machine uses, set in the environment of child processes.
 
-    Skips where rclpy is not installed. In the test's own process: `rclpy.init(domain_id=ros_domain)`, or a context.
+    It is the free one whose last use is longest ago: the endpoints of a killed process stay in the graph of its domain
+    for 20 s. Skips where rclpy is not installed. In the test's own process: `rclpy.init(domain_id=ros_domain)`, or a
+    context.
     """
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    first = os.getpid()
-    for offset in range(len(DOMAIN_IDS)):
-        domain = DOMAIN_IDS[(first + offset) % len(DOMAIN_IDS)]
-        with Path(tempfile.gettempdir(), f"prnet_ros_domain_{domain}.lock").open("w") as lock:
+    for domain in sorted(DOMAIN_IDS, key=_last_use):
+        try:
+            lock = _lock_file(domain).open("w")
+        except PermissionError:  # of another user
+            continue
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
             yield domain
+            os.utime(lock.fileno())
             return
     pytest.fail("every ROS domain id is taken by a running test")
+
+
+def _lock_file(domain: int) -> Path:
+    return Path(tempfile.gettempdir(), f"prnet_ros_domain_{domain}.lock")
+
+
+def _last_use(domain: int) -> float:
+    """Time stamp of the lock file; 0 where no test has used the domain."""
+    try:
+        return _lock_file(domain).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -2,6 +2,7 @@
 
 from reader_corpus.array_cases import array_cases
 from reader_corpus.case import Case
+from reader_corpus.odd_cases import odd_cases
 from reader_corpus.pcd_cases import pcd_cases
 from reader_corpus.ply_cases import ply_cases
 from reader_corpus.survey_cases import e57_cases, las_cases
@@ -12,4 +13,4 @@ __all__ = ["Case", "corpus"]
 
 def corpus() -> list[Case]:
     """All files; LAS and E57 where `laspy` and `pye57` are installed."""
-    return [*ply_cases(), *pcd_cases(), *table_cases(), *array_cases(), *las_cases(), *e57_cases()]
+    return [*ply_cases(), *pcd_cases(), *table_cases(), *array_cases(), *odd_cases(), *las_cases(), *e57_cases()]

@@ -50,8 +50,14 @@ def las_cases() -> list[Case]:
         packed = las(np.tile(UTM, (500, 1)), compressed=True)
     except Exception:  # laspy without lazrs
         return cases
+    layers = las(np.random.default_rng(0).normal(size=(60_000, 3)), compressed=True, point_format=6, version="1.4")
+    second = bytearray(layers)  # the second chunk's layers are larger than the file
+    (start,) = struct.unpack_from("<I", layers, 96)
+    where = layers.find(struct.pack("<I", 10_000), start + 1000)  # its number of points
+    struct.pack_into("<I", second, where + 4, 3_000_000_000)
     return [
         *cases,
+        Case("layers_of_the_second_chunk.laz", bytes(second), "chunk 1 of 2"),
         Case("utm.laz", las(UTM, compressed=True), UTM),
         Case("version_14.laz", las(UTM, compressed=True, point_format=6, version="1.4"), UTM),
         Case("cut.laz", packed[: len(packed) // 2], "cut|fewer|LAS"),

@@ -34,7 +34,10 @@ def evaluate(
 
     with one_line_errors("evaluate"):
         if json is not None:
+            if json.suffix == ".md":
+                raise ValueError(f"{json}: the Markdown file gets this name; name a .json file")
             check_target(json)
+            check_target(json.with_suffix(".md"))
         if protocol not in PROTOCOLS:
             raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
         table = transform_table(

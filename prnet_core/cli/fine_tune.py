@@ -32,7 +32,7 @@ def fine_tune(
     threads: int = typer.Option(2, min=1, help="CPU threads."),
     json: bool = typer.Option(False, "--json", help="Print the whole report as JSON."),
 ) -> None:
-    """Tune the network on SCANS, self-supervised, and judge it on some of them held out.
+    """Tune the network on SCANS, self-supervised, and validate it on some of them held out.
 
     Exit code 0 when better weights were written, 1 when none were found (nothing is written then), 2 when the
     scans cannot be used. Ctrl-C ends the run with the best weights so far.
@@ -86,11 +86,12 @@ def fine_tune(
 
 def read_scans(paths: list[Path], topic: str | None, columns: str | None = None) -> Iterator[np.ndarray]:
     """Points (N, 3) of all files, folders and bags, in order."""
+    from prnet_core.io.bag_files import is_storage_file
     from prnet_core.io.cloud_files import read_cloud_file
     from prnet_core.io.recordings import open_scans
 
     for path in paths:
-        if path.is_dir() or path.suffix in (".mcap", ".db3", ".bag"):
+        if path.is_dir() or is_storage_file(path):
             for _, points, _ in open_scans(path, topic, columns):
                 yield points
         else:

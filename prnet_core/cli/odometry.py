@@ -32,9 +32,7 @@ def odometry(
     ),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
     voxel: float = typer.Option(None, help="Voxel size in metres; from the first scan's scale when left out."),
-    refinement: str = typer.Option(
-        "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
-    ),
+    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
     weights: str = typer.Option(None, help="Weights file of the network; 'none' runs without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),

@@ -29,10 +29,9 @@ def register(
     json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
+    show: bool = typer.Option(False, "--show", help="Show the registered clouds in a window of Open3D."),
     voxel: float = typer.Option(None, help="Voxel size in the clouds' unit; from their own scale when left out."),
-    refinement: str = typer.Option(
-        "gicp", help="gicp or point_to_plane (small_gicp), open3d_gicp or open3d_point_to_plane (Open3D)."
-    ),
+    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
     weights: str = typer.Option(None, help="Weights file of the network; 'none': no network."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
@@ -76,6 +75,11 @@ def register(
 
         with one_line_errors("register"):
             draw_before_and_after(*clouds, result, view)
+    if show:
+        from prnet_core.registration.picture import show_registered
+
+        with one_line_errors("register"):
+            show_registered(*clouds, result)
     if not result.usable:
         raise typer.Exit(1)
 

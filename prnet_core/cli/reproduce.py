@@ -18,17 +18,19 @@ def reproduce(
     method: list[str] = typer.Option([], help="Only these methods."),
     out: Path = typer.Option(None, help="Folder for TABLE.json and TABLE.md. Default: docs/results, or quick_results."),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
-    minutes: float = typer.Option(5.0, help="Training time of each row of an ablation that trains."),
+    steps: int = typer.Option(160, min=1, help="Training steps of each run of an ablation that trains."),
+    minutes: float = typer.Option(None, help="Training time instead of steps; the steps then depend on the machine."),
     quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
-    from prnet_core.cli.errors import fail
+    from prnet_core.cli.errors import fail, one_line_errors
     from prnet_core.cli.evaluate import parse_weights
     from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.paper import TABLES, Setup
     from prnet_core.evaluation.paper.page import update_page
+    from prnet_core.io.safe_write import check_folder
 
     if table == "list":
         typer.echo("\n".join(TABLES))
@@ -36,24 +38,26 @@ def reproduce(
     if table != "all" and table not in TABLES:
         typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
         raise typer.Exit(2)
+    names = TABLES if table == "all" else [table]
+    out = out or Path("quick_results" if quick else "docs/results")
+    with one_line_errors("reproduce"):
+        check_folder(out, ("README.md", *(f"{name}{suffix}" for name in names for suffix in (".json", ".md"))))
     if data is None:
         typer.echo("prnet reproduce: test shapes are missing: --data", err=True)
         raise typer.Exit(2)
-    out = out or Path("quick_results" if quick else "docs/results")
     setup = Setup(
-        data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, minutes,
-        quick, command_line(),
+        data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, steps,
+        minutes, quick, command_line(),
     )  # fmt: skip
     failed = False
-    for name in TABLES if table == "all" else [table]:
+    for name in names:
         try:
             made = TABLES[name](setup)
+            typer.echo(made.to_markdown())  # first, so that a full disk does not lose it
+            made.write(out / f"{name}.json")
+            update_page(out / "README.md", name, made.to_markdown())
         except (ValueError, OSError, ImportError) as error:
             fail(f"reproduce {name}", error)
             failed = True
-            continue
-        made.write(out / f"{name}.json")
-        update_page(out / "README.md", name, made.to_markdown())
-        typer.echo(made.to_markdown())
     if failed:
         raise typer.Exit(2)

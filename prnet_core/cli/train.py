@@ -24,16 +24,21 @@ def train(
     import torch
 
     import prnet_core.evaluation.baselines  # noqa: F401  adds its networks to the methods
-    from prnet_core.cli.errors import one_line_errors
+    from prnet_core.cli.errors import fail, one_line_errors
+    from prnet_core.io.safe_write import check_folder
     from prnet_core.training import Trainer, load_training_config
     from prnet_core.training.group import join_group
 
-    with one_line_errors("train"):
-        settings = load_training_config(config, max_minutes=max_minutes)
-        trainer = Trainer(settings, out or Path("runs") / config.stem, join_group(device))
     stopped = []
+    with one_line_errors("train"):
+        folder = check_folder(out or Path("runs") / config.stem)
+        settings = load_training_config(config, max_minutes=max_minutes)
+        trainer = Trainer(settings, folder, join_group(device))
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
-    scores = trainer.run(lambda: bool(stopped))
+    try:
+        scores = trainer.run(lambda: bool(stopped))
+    except OSError as error:  # such as a full disk; what the last checkpoint holds is kept
+        raise fail("train", error) from error
     if scores:
         summary = {"step": trainer.progress.step, "folder": str(trainer.folder), "validation": scores}
         typer.echo(json.dumps(summary))

@@ -14,6 +14,8 @@ ICP_DISTANCES = (0.5, 0.2, 0.1)
 REFINE_DISTANCE = 0.2
 REFINE_RESIDUALS = 3.0
 REFINE_FLOOR = 0.01
+NEAREST_SHARE = 0.8  # of the source points that the residual is measured on
+SAME_POINTS = 0.45  # squared point spacings: below this residual both clouds hold the same points, and noise
 
 
 class ICP:
@@ -30,15 +32,17 @@ class ICP:
 def refine(source: np.ndarray, target: np.ndarray, initial_guess: np.ndarray) -> np.ndarray:
     """GICP from an initial guess (4, 4): correspondences within 0.2, then twice within three median residuals.
 
-    If both clouds hold the same points, the residual converges to zero and the alignment becomes exact. If they are
-    noisy or sampled independently, the residual stays at the point spacing.
+    If both clouds hold the same points, the residual converges to zero, or to their noise, and the refined transform is
+    returned only where it lowers it: GICP fits planes, and the matches of a network fit the points. If the clouds are
+    sampled independently, the residual stays at the point spacing and does not show which transform is better.
     """
     aligner = _Aligner(source, target, "GICP")
     T_target_source = aligner.align(initial_guess, REFINE_DISTANCE)
     for _ in range(2):
         distance = REFINE_RESIDUALS * aligner.median_residual(T_target_source)
         T_target_source = aligner.align(T_target_source, max(distance, REFINE_FLOOR))
-    return T_target_source
+    before, after = aligner.residual_in_spacings(initial_guess), aligner.residual_in_spacings(T_target_source)
+    return initial_guess if before < SAME_POINTS and before <= after else T_target_source
 
 
 class _Aligner:
@@ -77,6 +81,13 @@ class _Aligner:
         moved = se3.apply(T_target_source, self.points)
         _, squared = self.target_tree.batch_nearest_neighbor_search(moved)
         return float(np.sqrt(np.median(squared)))
+
+    def residual_in_spacings(self, T_target_source: np.ndarray) -> float:
+        """Mean squared distance of the nearest source points to the target, in squared spacings of the target."""
+        _, squared = self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))
+        nearest = np.sort(squared)[: max(1, int(NEAREST_SHARE * len(squared)))]
+        _, neighbours = self.target_tree.batch_knn_search(self.target.points()[:, :3], 2)
+        return float(nearest.mean() / max(np.median(np.asarray(neighbours)[:, 1]), 1e-12))
 
 
 class FGR:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from prnet_core.io.safe_write import replacing
+
 MISSING = "-"
 
 
@@ -87,11 +89,12 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def write(self, json_path: str | Path) -> None:
-        """Write `json_path` and a Markdown file of the same name (.md)."""
+        """Write `json_path` and a Markdown file of the same name (.md); a failure leaves older ones as they were."""
         json_path = Path(json_path)
         json_path.parent.mkdir(parents=True, exist_ok=True)
-        json_path.write_text(self.to_json())
-        json_path.with_suffix(".md").write_text(self.to_markdown())
+        for path, text in ((json_path, self.to_json()), (json_path.with_suffix(".md"), self.to_markdown())):
+            with replacing(path) as temporary:
+                temporary.write_text(text)
 
 
 def measured_here() -> str:

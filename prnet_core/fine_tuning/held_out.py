@@ -40,7 +40,7 @@ class HeldOut:
         """Lowest error so far, including the one before fine-tuning."""
         return min(self.before.error_deg, self.best_tuned.error_deg)
 
-    def judge(self, network: PRNet, step: int) -> None:
+    def validate(self, network: PRNet, step: int) -> None:
         """Score the network and keep a copy of its weights if they are the best so far."""
         now = score(network, self.pairs)
         self.num_without_gain = 0 if now.error_deg < self.best_error_deg else self.num_without_gain + 1

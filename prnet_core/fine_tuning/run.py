@@ -52,7 +52,7 @@ def fine_tune(
         share = max(tuning.step / tuning.num_steps, seconds / config.max_seconds if config.max_seconds else 0.0)
         is_broken = tuning.num_skipped_in_a_row >= MAX_SKIPPED
         if share >= 1.0 or is_broken or share * config.num_validations >= len(held_out.history):
-            held_out.judge(tuning.network, tuning.step)
+            held_out.validate(tuning.network, tuning.step)
         if progress is not None:
             loss = tuning.loss_curve[-1][1] if tuning.loss_curve else float("nan")
             errors = held_out.before.error_deg, held_out.best_error_deg

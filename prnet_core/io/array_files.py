@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import struct
 import warnings
 import zipfile
 from pathlib import Path
@@ -12,8 +14,9 @@ import numpy as np
 from prnet_core.io.column_names import xyz_columns
 
 _ARRAY_NAMES = ("points", "xyz", "pcd", "cloud", "arr_0")
-_MOST_COLUMNS = 64
+_COLUMNS_IF_TRANSPOSED = 7  # of a file with three or four rows: more columns than most points have values
 _DEFLATE_LARGEST_RATIO = 1032
+_LONGEST_HEADER = 10_000  # bytes, as in numpy
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -65,6 +68,7 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
             read_header = {
                 (1, 0): np.lib.format.read_array_header_1_0,
                 (2, 0): np.lib.format.read_array_header_2_0,
+                (3, 0): _read_header_3_0,
             }[version]
             shape, is_fortran, dtype = read_header(file)
     except Exception as error:  # the header is Python source, for which the tokenizer and the parser raise their own
@@ -79,9 +83,18 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
     return np.frombuffer(data, dtype, num_values).reshape(shape, order="F" if is_fortran else "C")
 
 
+def _read_header_3_0(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """As numpy's readers of the other versions: this one has names of columns in UTF-8."""
+    (length,) = struct.unpack("<I", file.read(4))
+    if length > _LONGEST_HEADER:
+        raise ValueError("not an npy file")
+    header = ast.literal_eval(file.read(length).decode("utf-8"))
+    return header["shape"], header["fortran_order"], np.lib.format.descr_to_dtype(header["descr"])
+
+
 def check_numbers(dtype: np.dtype) -> None:
     """Raise ValueError when the values are text, objects or complex."""
-    if dtype.hasobject or (dtype.names is None and (dtype.kind not in "fiub" or dtype.itemsize == 0)):
+    if dtype.hasobject or (dtype.names is None and (dtype.kind not in "fiu" or dtype.itemsize == 0)):
         raise ValueError(f"the values are {dtype}, not numbers")
 
 
@@ -95,6 +108,6 @@ def as_points(array: np.ndarray) -> np.ndarray:
     check_numbers(array.dtype)
     if array.ndim != 2 or array.shape[1] < 3:
         raise ValueError(f"holds an array of shape {array.shape}, not points (N, 3)")
-    if array.shape[0] in (3, 4) and array.shape[1] > _MOST_COLUMNS:
+    if array.shape[0] in (3, 4) and array.shape[1] >= _COLUMNS_IF_TRANSPOSED:
         raise ValueError(f"holds an array of shape {array.shape}: transposed? Points are rows (N, 3)")
     return array

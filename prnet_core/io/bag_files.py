@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from prnet_core.io.cut_bag import CutBag
 from prnet_core.io.cut_mcap import CutMcap
+from prnet_core.io.cut_ros1 import CutRos1
+from prnet_core.io.cut_sqlite import CutSqlite
 from prnet_core.io.natural_order import natural_key
+from prnet_core.io.packed_files import PACKED_SUFFIXES, packed_with
 
 STORAGE_SUFFIXES = (".mcap", ".db3", ".bag")
 _RECOVERY = {
@@ -19,6 +24,8 @@ _RECOVERY = {
     ".bag": "`rosbag reindex` may repair it",
     ".active": "`rosbag reindex` may repair it",
 }
+
+_CUT_READERS: dict[str, type[CutBag]] = {".mcap": CutMcap, ".db3": CutSqlite, ".bag": CutRos1, ".active": CutRos1}
 
 _log = logging.getLogger(__name__)
 
@@ -51,15 +58,15 @@ class BagFile(NamedTuple):
         yield from islice(self._scan_for(topics), num_read, None)
 
     def _scan_for(self, topics: set[str]) -> Iterator[tuple[Any, int, bytes]]:
-        """All readable messages of the topics: of each part of a folder by itself, of an MCAP file record by record."""
+        """All readable messages of the topics: of each part of a folder by itself, of a file record by record."""
         with ExitStack() as stack:
             for file in _storage_files(self.path):
                 try:
                     if file == self.path:
-                        part = BagFile(file, CutMcap(file), False)
+                        part = BagFile(file, _CUT_READERS[file.suffix.lower()](file), self.is_ros1)
                     else:
                         part = _open_file(file, stack)
-                except (ValueError, OSError):
+                except (KeyError, ValueError, OSError):
                     continue
                 yield from part.messages([c for c in part.reader.connections if c.topic in topics])
 
@@ -67,7 +74,7 @@ class BagFile(NamedTuple):
 def open_files(path: Path, stack: ExitStack) -> list[BagFile]:
     """Open the bag at `path`: a folder with metadata.yaml, a folder of files, or one file.
 
-    A damaged part is left out, with a warning in the log; an MCAP file without its end is read up to the cut.
+    A damaged part is left out, with a warning in the log; a file without its end is read up to the cut.
 
     Raises:
         FileNotFoundError: nothing is there.
@@ -103,26 +110,38 @@ def recovery(path: Path) -> str:
     """The tool that may repair a damaged bag file, as a clause."""
     if path.is_dir():
         path = next(iter(_storage_files(path)), path)
-    return _RECOVERY.get(path.suffix, "it may not be a bag")
+    return _RECOVERY.get(path.suffix.lower(), "it may not be a bag")
+
+
+def is_storage_file(path: Path) -> bool:
+    """Whether this is a file of a bag by its name; also one that is compressed as a whole (.mcap.zstd)."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] in PACKED_SUFFIXES:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in STORAGE_SUFFIXES
 
 
 def _storage_files(path: Path) -> list[Path]:
     """The files of a bag in the order of their numbers; `path` itself where it is a file."""
     if not path.is_dir():
         return [path]
-    files = [file for file in path.iterdir() if file.suffix in STORAGE_SUFFIXES and not file.name.startswith(".")]
+    files = [file for file in path.iterdir() if is_storage_file(file) and not file.name.startswith(".")]
     return sorted(files, key=lambda file: (natural_key(file.stem), file.name))
 
 
 def _open_file(path: Path, stack: ExitStack) -> BagFile:
-    """One file; of an MCAP file without its end, a reader up to the cut."""
+    """One file; of one without its end, a reader up to the cut."""
+    if not path.is_file():
+        raise BagError(f"{path}: not a regular file")
     try:
         return _open_rosbags(path, stack)
     except BagError as error:
-        if path.suffix != ".mcap":
-            raise BagError(f"{error}; {recovery(path)}") from error
+        if packed := packed_with(path):
+            raise BagError(f"{path}: compressed with {packed}: unpack it first") from error
         try:
-            rest = CutMcap(path)
+            rest = _CUT_READERS[path.suffix.lower()](path)
+        except KeyError:
+            raise BagError(f"{error}; {recovery(path)}") from error
         except (ValueError, OSError) as reason:
             raise BagError(f"{path}: not a readable bag: {reason}; {recovery(path)}") from error
     end = rest.num_bytes if rest.cut_at is None else rest.cut_at
@@ -131,18 +150,28 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
         "%s: the file is cut off or damaged at %.2f of %.2f MB: %d messages are read%s; %s",
         path, end * 1e-6, rest.num_bytes * 1e-6, rest.num_messages, damaged, recovery(path),
     )  # fmt: skip
-    return BagFile(path, rest, False)
+    return BagFile(path, rest, isinstance(rest, CutRos1))
 
 
 def _open_rosbags(path: Path, stack: ExitStack) -> BagFile:
     from rosbags.rosbag1 import Reader as Ros1Reader
     from rosbags.rosbag2 import Reader as Ros2Reader
 
-    is_ros1 = path.suffix in (".bag", ".active") and not path.is_dir()
+    is_ros1 = path.suffix.lower() in (".bag", ".active") and not path.is_dir()
     try:
-        reader = stack.enter_context(Ros1Reader(path) if is_ros1 else Ros2Reader(path))
+        opened = path if path.is_dir() else _with_lower_suffix(path, stack)
+        reader = stack.enter_context(Ros1Reader(opened) if is_ros1 else Ros2Reader(opened))
         for connection in reader.connections:
             _ = connection.topic + connection.msgtype, int(connection.msgcount)
     except Exception as error:  # besides ReaderError, whatever damaged bytes lead to
         raise BagError(f"{path}: not a readable bag: {str(error) or type(error).__name__}") from error
     return BagFile(path, reader, is_ros1)
+
+
+def _with_lower_suffix(path: Path, stack: ExitStack) -> Path:
+    """The file by a name that `rosbags` knows: A.DB3 is a.db3 in a file system that does not distinguish them."""
+    if path.suffix == path.suffix.lower():
+        return path
+    link = Path(stack.enter_context(TemporaryDirectory())) / f"{path.stem}{path.suffix.lower()}"
+    link.symlink_to(path.absolute())
+    return link

@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +32,8 @@ POSE_TYPES = (
     "geometry_msgs/msg/PoseWithCovarianceStamped",
     "nav_msgs/msg/Odometry",
 )
+_ZSTD = b"\x28\xb5\x2f\xfd"  # no CDR begins so
+_LARGEST_MESSAGE = 1 << 28  # bytes
 _SAME_WIRE_FORMAT = {"tf/msg/tfMessage": TRANSFORMS}
 
 _log = logging.getLogger(__name__)
@@ -54,7 +57,10 @@ class BagMessage(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """One PointCloud2 of a bag: header stamp in seconds, the frame the points are in, and the points."""
+    """One PointCloud2 of a bag: stamp in seconds, the frame the points are in, and the points.
+
+    The stamp is the header's, or where that is not set (0) the time of recording.
+    """
 
     stamp: float
     frame_id: str
@@ -156,7 +162,7 @@ class Bag:
             BagError: it cannot be decoded.
         """
         try:
-            return self._ros2_types.deserialize_cdr(message.cdr, message.msgtype)
+            return self._ros2_types.deserialize_cdr(_unpacked(message.cdr), message.msgtype)
         except Exception as error:  # rosbags raises whatever the bytes lead to
             raise BagError(
                 f"{self.path}: a message of {message.topic} at {message.log_time_ns * 1e-9:.3f} s cannot be decoded: "
@@ -172,9 +178,10 @@ class Bag:
         Raises:
             BagError: there is no such topic.
         """
-        return self._scans(self.point_cloud_topic(topic))
+        return self._with_stamps(self.point_cloud_topic(topic))
 
-    def _scans(self, topic: str) -> Iterator[Scan]:
+    def _scans(self, topic: str) -> Iterator[tuple[float, Scan]]:
+        """(time of recording in seconds, scan)."""
         from prnet_core.io.pointcloud2 import CloudError, read_cloud
 
         self.skipped.clear()
@@ -190,14 +197,26 @@ class Bag:
             except CloudError as error:
                 self._skip(f"not readable ({error.kind})", f"a scan of {topic} is left out: {error}")
                 continue
-            frame = header.frame_id if frame is None else frame
+            frame = frame or header.frame_id
             if header.frame_id.lstrip("/") != frame.lstrip("/"):
                 self._skip(
                     f"in the frame {header.frame_id!r}",
                     f"scans of {topic} in the frame {header.frame_id!r} are left out: the first one is in {frame!r}",
                 )
                 continue
-            yield Scan(seconds(header.stamp), header.frame_id, cloud)
+            yield message.log_time_ns * 1e-9, Scan(seconds(header.stamp), header.frame_id, cloud)
+
+    def _with_stamps(self, topic: str) -> Iterator[Scan]:
+        """The scans with the times of recording as stamps where the first two have none."""
+        recorded = self._scans(topic)
+        first = list(islice(recorded, 1))
+        if first and first[0][1].stamp == 0.0:
+            first += islice(recorded, 1)
+        is_unset = len(first) == 2 and all(scan.stamp == 0.0 for _, scan in first)
+        if is_unset:
+            self.log_once("no stamp", f"the stamps of {topic} are not set: the times of recording are used")
+        for time, scan in chain(first, recorded):
+            yield scan._replace(stamp=time) if is_unset and scan.stamp == 0.0 else scan
 
     def _skip(self, reason: str, text: str) -> None:
         self.skipped[reason] += 1
@@ -235,6 +254,15 @@ class Bag:
 def seconds(stamp: Any) -> float:
     """A builtin_interfaces/Time in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9
+
+
+def _unpacked(cdr: bytes) -> bytes:
+    """The message of a bag whose messages are compressed, where no metadata.yaml says so to `rosbags`."""
+    if not cdr.startswith(_ZSTD):
+        return cdr
+    from prnet_core.io.cut_mcap import decompressor
+
+    return decompressor("zstd")(cdr, _LARGEST_MESSAGE)
 
 
 def _ros2_type(msgtype: str) -> str:

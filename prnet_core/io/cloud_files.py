@@ -9,6 +9,7 @@ import numpy as np
 
 from prnet_core.io.array_files import read_npy, read_npz
 from prnet_core.io.float_rows import read_float_rows
+from prnet_core.io.packed_files import packed_with
 from prnet_core.io.pcd_files import read_pcd
 from prnet_core.io.ply_files import read_ply, write_ply
 from prnet_core.io.safe_write import replacing
@@ -36,15 +37,21 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
     reader = _READERS.get(path.suffix.lower())
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file")
+    if not path.is_file() and not path.is_dir():
+        raise CloudFileError(f"{path}: not a regular file: reading a device or a pipe may never end")
     if reader is None:
-        raise CloudFileError(f"{path}: unknown kind of file, known are {' '.join(sorted(_READERS))}")
+        packed = packed_with(path)
+        hint = f" (compressed with {packed}: unpack it first)" if packed else ""
+        raise CloudFileError(f"{path}: unknown kind of file{hint}, known are {' '.join(sorted(_READERS))}")
     if columns is not None and reader not in (_read_bin, read_table):
         raise CloudFileError(f"{path}: columns are stated for .bin and text files only")
     try:
         with np.errstate(invalid="ignore", over="ignore"):  # of signalling NaN, and of values beyond float64
             points = reader(path) if columns is None else reader(path, columns)
     except (ValueError, OverflowError, EOFError) as error:
-        raise CloudFileError(f"{path}: {error}") from error
+        packed = packed_with(path)
+        text = f"compressed with {packed}: unpack it first" if packed else error
+        raise CloudFileError(f"{path}: {text}") from error
     except MemoryError as error:
         raise CloudFileError(f"{path}: more points than fit in memory") from error
     if len(points) == 0:

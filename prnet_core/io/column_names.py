@@ -8,7 +8,9 @@ from collections.abc import Sequence
 _UNIT = re.compile(r"^(.*?)\s*[\[(<]\s*([^\])>]*)\s*[\])>]$")
 _LENGTH_UNITS = {"m": "m", "meter": "m", "metre": "m", "meters": "m", "metres": "m", "mm": "mm", "cm": "cm", "km": "km",
                  "ft": "ft", "in": "in"}  # fmt: skip
-_POSITION_PREFIXES = ("", "pos", "position", "point", "points", "p", "coord", "coordinate", "xyz", "cartesian")
+_POSITION_PREFIXES = ("pos", "position", "point", "points", "p", "coord", "coordinate", "xyz", "cartesian", "lidar",
+                      "laser", "sensor", "scan", "scanner", "cloud", "velodyne", "pt", "vertex", "local", "world",
+                      "map", "global")  # fmt: skip
 _OTHER_TRIPLES = (("easting", "northing", "elevation"), ("easting", "northing", "height"),
                   ("easting", "northing", "altitude"), ("east", "north", "up"))  # fmt: skip
 _MORE_NAMES = {
@@ -28,17 +30,19 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
     split = [_split(name) for name in names]
     plain = [name for name, _ in split]
     listed = ", ".join(name.strip() for name in names)
-    for triple in _triples():
-        if all(name in plain for name in triple):
-            columns = [plain.index(name) for name in triple]
-            for name in triple:
-                if plain.count(name) > 1:
-                    raise ValueError(f"the column {name} is there twice: {listed}")
-            units = {split[column][1] for column in columns}
-            if len(units) > 1:
-                raise ValueError(f"the units of the columns differ: {listed}")
-            return columns
-    raise ValueError(f"no columns x, y, z; the columns are: {listed or 'none'}")
+    found = [triple for triple in _triples() if all(name in plain for name in triple)]
+    if not found:
+        raise ValueError(f"no columns x, y, z; the columns are: {listed or 'none'}")
+    if len(found) > 1 and found[0] != ("x", "y", "z"):
+        raise ValueError(f"several columns could be x, y, z: {listed}")
+    triple = found[0]
+    columns = [plain.index(name) for name in triple]
+    for name in triple:
+        if plain.count(name) > 1:
+            raise ValueError(f"the column {name} is there twice: {listed}")
+    if len({split[column][1] for column in columns}) > 1:
+        raise ValueError(f"the units of the columns differ: {listed}")
+    return columns
 
 
 def names_xyz(names: Sequence[str]) -> bool:
@@ -53,7 +57,7 @@ def is_column_name(word: str) -> bool:
 
 
 def _triples() -> list[tuple[str, ...]]:
-    triples = [tuple(prefix + axis for axis in "xyz") for prefix in _POSITION_PREFIXES]
+    triples = [tuple(prefix + axis for axis in "xyz") for prefix in ("", *_POSITION_PREFIXES)]
     triples += [tuple(f"{prefix}{axis}" for axis in "012") for prefix in ("points", "point", "pointsmxyz", "position")]
     return [*triples, *_OTHER_TRIPLES]
 

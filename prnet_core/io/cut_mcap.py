@@ -8,64 +8,22 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from prnet_core.io.cut_bag import BagChannel, CutBag
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
 _LARGEST_CHUNK = 1 << 26  # bytes, or ten times the file
 
 
-class McapChannel(NamedTuple):
-    """A topic of the file as `rosbags` names a connection: id, topic, type in ROS 2 spelling, number of messages."""
-
-    id: int
-    topic: str
-    msgtype: str
-    msgcount: int
-
-
-class CutMcap:
-    """The readable messages of an MCAP file.
-
-    connections: its topics. num_messages: readable ones. num_damaged: chunks that are skipped.
-    cut_at: the byte after which nothing is readable, or None when the end is there. num_bytes: the file's size.
-    """
-
-    def __init__(self, path: Path):
-        """Read the file through once.
-
-        Raises:
-            ValueError: it is no MCAP file, or holds no complete message.
-            OSError: it cannot be opened.
-        """
-        self.path = path
-        self.num_bytes = path.stat().st_size
-        self.num_damaged = 0
-        self.cut_at: int | None = None
-        self._schemas: dict[int, str] = {}
-        self._channels: dict[int, McapChannel] = {}
-        counts: dict[int, int] = {}
-        for channel, _, _ in self._read():
-            counts[channel] = counts.get(channel, 0) + 1
-        self.num_messages = sum(counts.values())
-        if not counts:
-            raise ValueError("no complete message in it")
-        self.connections = [
-            channel._replace(msgcount=counts.get(number, 0)) for number, channel in self._channels.items()
-        ]
-
-    def messages(self, connections: Collection[Any]) -> Iterator[tuple[McapChannel, int, bytes]]:
-        """(connection, log time in nanoseconds, data) in the order of the file."""
-        wanted = {connection.id: connection for connection in connections}
-        for channel, log_time, data in self._read():
-            if channel in wanted:
-                yield wanted[channel], log_time, data
+class CutMcap(CutBag):
+    """The readable messages of an MCAP file, by log time within a chunk."""
 
     def _read(self) -> Iterator[tuple[int, int, bytes]]:
-        """(channel, log time, data) of each message of a known channel."""
         self.num_damaged, self.cut_at = 0, None
+        self._schemas: dict[int, str] = {}
         with open(self.path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise ValueError("it does not begin as an MCAP file")
@@ -84,7 +42,7 @@ class CutMcap:
                 elif size <= left and kind in (_SCHEMA, _CHANNEL, _MESSAGE):
                     yield from self._record(kind, file.read(size))
                 if size > left:
-                    self.cut_at = start
+                    self.cut_at = self.num_bytes if kind == _CHUNK else start
                     return
                 file.seek(start + 9 + size)
 
@@ -116,7 +74,7 @@ class CutMcap:
                 number, schema = struct.unpack_from("<HH", data)
                 topic, encoding = _strings(data, 4, 2)
                 if encoding == "cdr" and schema in self._schemas:
-                    self._channels[number] = McapChannel(number, topic, self._schemas[schema], 0)
+                    self._channels[number] = BagChannel(number, topic, self._schemas[schema], 0)
             elif kind == _MESSAGE:
                 channel, _, log_time = struct.unpack_from("<HIQ", data)
                 if channel in self._channels and len(data) >= 22:
@@ -142,10 +100,11 @@ def _decompress_chunk(record: bytes, largest: int) -> bytes:
     if size > largest or len(record) < start:
         raise ValueError("no chunk")
     packed = record[start : start + struct.unpack_from("<Q", record, start - 8)[0]]
-    return packed if not compression else _decompressor(compression)(packed, size)
+    return packed if not compression else decompressor(compression)(packed, size)
 
 
-def _decompressor(compression: str) -> Callable[[bytes, int], bytes]:
+def decompressor(compression: str) -> Callable[[bytes, int], bytes]:
+    """f(data, size): at most `size` bytes of data that are compressed with zstd or lz4, as far as they are there."""
     if compression == "lz4":
         from lz4.frame import LZ4FrameDecompressor
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.io.column_names import xyz_columns
+from prnet_core.io.other_columns import refuse_other_columns
 
-_WIDTHS = (3, 4, 5, 6)
-_SAMPLE = 240_000  # values; a multiple of every width
+_WIDTHS = tuple(range(3, 17))
+_USUAL_WIDTH = 6
+_FEWEST_ROWS = 64  # of a width beyond the usual ones
+_ALIKE = 0.25  # largest distance of the distributions (Kolmogorov-Smirnov) of two columns that hold the same
+_SAMPLE = 240_000  # values
 _CLEAR = 20.0  # difference of log likelihood beyond which a width is certain
 _TOO_FEW = 64  # values with which no width can be clear: then x y z intensity, as in KITTI
 _SMALLEST, _LARGEST = 1e-20, 1e8
@@ -37,13 +41,16 @@ def read_float_rows(data: bytes, columns: str | None = None) -> np.ndarray:
         width, chosen = len(names), xyz_columns(names)
     if width < 3 or len(values) % width:
         raise ValueError(f"{len(values)} float32 values are not rows of {width}")
-    return values.reshape(-1, width)[:, chosen].astype(np.float64)
+    rows = values.reshape(-1, width)
+    if columns is None:
+        refuse_other_columns(rows[: _SAMPLE // width].astype(np.float64))
+    return rows[:, chosen].astype(np.float64)
 
 
 def _most_likely_width(values: np.ndarray) -> int:
-    widths = [width for width in _WIDTHS if len(values) % width == 0]
+    widths = [w for w in _WIDTHS if len(values) % w == 0 and (w <= _USUAL_WIDTH or len(values) >= _FEWEST_ROWS * w)]
     if not widths:
-        raise ValueError(f"{len(values)} float32 values are not rows of 3 to 6: state their number with --columns N")
+        raise ValueError(f"{len(values)} float32 values are not rows of 3 to 16: state their number with --columns N")
     sample = values[:_SAMPLE].astype(np.float64)
     size = np.abs(sample[np.isfinite(sample)])
     if np.mean((size > _LARGEST) | ((size > 0.0) & (size < _SMALLEST))) > 0.02 or size.size < len(sample) / 2:
@@ -52,8 +59,9 @@ def _most_likely_width(values: np.ndarray) -> int:
     sample = np.clip(sample, low, high)
     costs = {width: _cost(sample, width) for width in widths}
     best = min(widths, key=lambda width: costs[width])
-    # A multiple of the true width fits as well; the smallest width that fits is meant.
-    fitting = [width for width in widths if costs[width] - costs[best] < _CLEAR]
+    # A multiple of the true width fits as well, or better where the points of the rings take turns.
+    best = next(w for w in widths if best % w == 0 and _repeats(sample, best, w))
+    fitting = [w for w in widths if costs[w] - costs[best] < _CLEAR and not (w > best and w % best == 0)]
     smallest = fitting[0]
     if any(width % smallest for width in fitting):
         if len(values) < _TOO_FEW and 4 in fitting:
@@ -63,6 +71,19 @@ def _most_likely_width(values: np.ndarray) -> int:
             "state their number with --columns N"
         )
     return smallest
+
+
+def _repeats(sample: np.ndarray, width: int, divisor: int) -> bool:
+    """Whether the columns of rows of `width` hold the same again after `divisor` of them."""
+    rows = np.sort(sample[: len(sample) // width * width].reshape(-1, width), axis=0)
+    return all(_distance(rows[:, column % divisor], rows[:, column]) < _ALIKE for column in range(divisor, width))
+
+
+def _distance(first: np.ndarray, second: np.ndarray) -> float:
+    """Kolmogorov-Smirnov distance of two sorted columns; NaN, at their ends, counts as beyond all values."""
+    values = np.concatenate([first, second])
+    shares = [np.searchsorted(column, values, side="right") / len(column) for column in (first, second)]
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _cost(sample: np.ndarray, width: int) -> float:

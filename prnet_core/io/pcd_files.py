@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prnet_core.io.ascii_rows import of_width
+
 _KINDS = {"F": "f", "I": "i", "U": "u"}
 _TYPES = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}
 _LONGEST_HEADER = 1 << 20  # bytes
@@ -116,14 +118,11 @@ def _read_ascii(body: bytes, header: _Header) -> np.ndarray:
     columns = [int(starts[column]) for column in header.columns]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a body without rows
-        rows = np.loadtxt(io.BytesIO(body), usecols=columns, ndmin=2, comments=None, encoding="latin-1")
+        lines = of_width(io.BytesIO(body), int(starts[-1]))
+        rows = np.loadtxt(lines, usecols=columns, ndmin=2, comments=None, encoding="latin-1")
     if len(rows) != header.num_points:
         than = "fewer" if len(rows) < header.num_points else "more"
         raise ValueError(f"{len(rows)} rows, {than} than the {header.num_points} points promised")
-    last = body.rstrip()
-    last = last[last.rfind(b"\n") + 1 :].split()
-    if len(last) < starts[-1]:
-        raise ValueError(f"the last row has {len(last)} values, fewer than the {starts[-1]} of a point")
     return rows
 
 

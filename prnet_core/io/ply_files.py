@@ -6,6 +6,7 @@ trimesh 37; 300,000 binary vertices take all of them less than 0.03 s.
 
 from __future__ import annotations
 
+import codecs
 import collections
 import io
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prnet_core.io.ascii_rows import of_width
 from prnet_core.io.safe_write import replacing
 
 _TYPES = {
@@ -60,6 +62,8 @@ class _Element(NamedTuple):
 def read_ply(data: bytes) -> np.ndarray:
     """xyz (N, 3) float64 of the vertices in a PLY file's bytes; raises ValueError when there are none to be read."""
     order, elements, position = _read_header(data)
+    if sum(element.name == "vertex" for element in elements) > 1:
+        raise ValueError("the PLY header has several elements called vertex")
     lines = _Lines(data, position)
     for element in elements:
         columns = element.xyz_columns() if element.name == "vertex" else []
@@ -76,12 +80,13 @@ def read_ply(data: bytes) -> np.ndarray:
 
 def _read_header(data: bytes) -> tuple[str, list[_Element], int]:
     """Byte order ('<', '>' or 'ascii'), the elements, and where the body begins."""
-    order, elements, position = "", [], 0
+    order, elements = "", []
+    start = position = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     while True:
         end = data.find(b"\n", position)
         line = data[position:end] if position <= end <= _LONGEST_HEADER else b""
         words = line.decode("ascii", "replace").split()
-        if (position == 0 and words != ["ply"]) or not position <= end <= _LONGEST_HEADER:
+        if (position == start and words != ["ply"]) or not position <= end <= _LONGEST_HEADER:
             raise ValueError("no PLY header")
         position = end + 1
         if words == ["end_header"]:
@@ -215,6 +220,7 @@ def _read_ascii(lines: _Lines, element: _Element, columns: list[int]) -> np.ndar
         collections.deque(rows, maxlen=0)
         return np.empty((0, 3))
     if not element.has_list:
+        rows = of_width(rows, len(element.properties))
         return np.loadtxt(rows, usecols=columns, ndmin=2, comments=None, encoding="latin-1")
     values = (value for line in rows for value in _ascii_row(line.split(), element.properties, columns))
     return np.fromiter(values, np.float64).reshape(-1, 3)

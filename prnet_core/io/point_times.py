@@ -9,6 +9,7 @@ import numpy as np
 _UNITS = (1.0, 1e-3, 1e-6, 1e-9)  # seconds, milliseconds, microseconds, nanoseconds
 _TYPICAL_SCAN = 0.1  # s; decides between units that are a factor of 1000 apart
 _LONGEST_SCAN = 10.0  # s
+_SLOW_SCAN = 0.25  # s: two groups of times within this are two sectors of one sweep
 _FARTHEST_OFFSET = 1.35  # sweeps: relative times do not lie farther from the stamp, where 270 degrees are seen
 
 # In order of preference, without separators and capitals: names that the drivers of LiDARs and depth cameras use.
@@ -61,13 +62,14 @@ def times_from_stamp(
     sample = values
     if len(values) > 1000:  # picked at random: a fixed stride can stay in one column of an organised cloud
         sample = values[np.random.default_rng(0).integers(len(values), size=1000)]
+        sample = np.r_[sample, np.nanmin(values), np.nanmax(values)]  # a few points may lie before a rollover
     sample = _without_missing(np.sort(sample[np.isfinite(sample)]))
     if sample.size == 0 or sample[0] == sample[-1]:
         return None, "all points have one time"
-    period, threshold = _rollover(sample)
+    period, threshold = _rollover(sample, stamp, _UNITS if unit is None else (unit,))
     if period:
-        values = np.where(values < threshold, values + period, values)
-        sample = np.sort(np.where(sample < threshold, sample + period, sample))
+        values = np.where(values > threshold, values - period, values)
+        sample = np.sort(np.where(sample > threshold, sample - period, sample))
     low, high = np.percentile(sample, (1, 99))  # a few points with time 0 among absolute times are common
     if low == high:
         return None, "all points have one time"
@@ -76,7 +78,7 @@ def times_from_stamp(
     unit, origin = _unit_and_origin(low, high, stamp, units)
     if span * unit > _LONGEST_SCAN:
         return None, f"times {span * unit:.3g} s apart in one scan"
-    if not period and _is_torn(sample):
+    if not period and _is_torn(sample, 0.95 if span * unit <= _SLOW_SCAN else 0.8):
         return None, "the times of one scan lie in two groups far apart"
     if origin is None or period:
         origin = values[values >= low - span].min() * unit
@@ -101,25 +103,37 @@ def _gap(sample: np.ndarray) -> tuple[int, float]:
     return after, float(steps[after - 1] / (sample[-1] - sample[0]))
 
 
-def _rollover(sample: np.ndarray) -> tuple[float, float]:
-    """(period, threshold): times below the threshold are after the clock started again; (0, 0) where it did not."""
+def _rollover(sample: np.ndarray, stamp: float, units: tuple[float, ...]) -> tuple[float, float]:
+    """(period, threshold): times above the threshold are before the clock started again; (0, 0) where it did not.
+
+    A period that is none of the usual ones ends where the times end: the error is the time between two firings.
+    """
     after, share = _gap(sample)
     low, high = sample[:after], sample[after:]
     if share < 0.5 or low[0] < 0.0:
         return 0.0, 0.0
+    threshold = float((low[-1] + high[0]) / 2)
     for period in sorted(_PERIODS):
         jump = low[0] + period - high[-1]
         span = low[-1] + period - high[0]
         is_near_zero = low[-1] < 0.25 * period and high[0] > 0.75 * period
         if is_near_zero and 0.0 <= jump < 0.2 * span and high[-1] <= period:
-            return period, float((low[-1] + high[0]) / 2)
-    return 0.0, 0.0
+            return period, threshold
+    span = low[-1] + high[-1] - high[0]
+    if span <= 0.0 or low[0] > 0.05 * span:
+        return 0.0, 0.0
+    unit = min(units, key=lambda u: abs(np.log(span * u / _TYPICAL_SCAN)))
+    is_one_sweep = (high[-1] - low[0]) * unit <= _SLOW_SCAN
+    is_absolute = any(abs(np.median(high) * u - stamp) <= 2.0 for u in units)
+    if is_one_sweep or is_absolute:
+        return 0.0, 0.0
+    return float(high[-1] + span / len(sample)), threshold
 
 
-def _is_torn(sample: np.ndarray) -> bool:
-    """Two groups of times, each of more than a few points, with a gap next to which they are short."""
+def _is_torn(sample: np.ndarray, widest: float) -> bool:
+    """Two groups of times, each of more than a few points, with a gap over this share of the whole between them."""
     after, share = _gap(sample)
-    return share > 0.95 and min(after, len(sample) - after) > 0.02 * len(sample) and len(sample) > 20
+    return share > widest and min(after, len(sample) - after) >= 0.01 * len(sample) - 1 and len(sample) > 20
 
 
 def _unit_and_origin(low: float, high: float, stamp: float, units: tuple[float, ...]) -> tuple[float, float | None]:

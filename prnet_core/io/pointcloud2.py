@@ -6,7 +6,7 @@ Works on anything with the attributes of ``sensor_msgs/PointCloud2``: the messag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,12 +39,14 @@ class Cloud:
         no usable time field.
     num_dropped: how many points were left out because a coordinate was NaN or infinite, or all three were 0.
     no_times_reason: why times is None, else ''.
+    rows: (N,) which points of the message these are, or None: all of them.
     """
 
     points: np.ndarray
     times: np.ndarray | None
     num_dropped: int
     no_times_reason: str = ""
+    rows: np.ndarray | None = None
 
 
 def read_cloud(message: Any) -> Cloud:
@@ -55,6 +57,7 @@ def read_cloud(message: Any) -> Cloud:
     """
     layout = _Layout.of(message)
     fields = {field.name: field for field in reversed(message.fields)}
+    fields |= {axis: fields[axis.upper()] for axis in "xyz" if axis not in fields and axis.upper() in fields}
     points = _read_xyz(layout, fields)
 
     (x, y, z), (finite_x, finite_y, finite_z) = points.T, np.isfinite(points).T  # by columns: four times as fast
@@ -68,7 +71,27 @@ def read_cloud(message: Any) -> Cloud:
     num_points = len(points)
     if keep is not None:
         points = points.take(keep, axis=0)
-    return Cloud(points, times, num_points - len(points), reason)
+    return Cloud(points, times, num_points - len(points), reason, keep)
+
+
+def replace_points(message: Any, rows: np.ndarray, points: np.ndarray) -> bytes | None:
+    """The bytes of the message's points `rows` (M,) with x, y, z of `points` (M, 3), the other fields unchanged.
+
+    M points of message.point_step bytes each. None where x, y or z is no floating-point field: it cannot hold the
+    values. The message must be one that `read_cloud` reads.
+    """
+    layout = _Layout.of(message)
+    fields = {field.name: field for field in reversed(message.fields)}
+    if any(_DATATYPES[fields[name].datatype] not in ("f4", "f8") for name in "xyz"):
+        return None
+    whole = np.dtype((np.void, layout.point_step))
+    shape, strides = (layout.height, layout.width), (layout.row_step, layout.point_step)
+    chosen = np.ndarray(shape, whole, layout.data, 0, strides).reshape(-1).take(rows).tobytes()
+    copy = bytearray(chosen)
+    columns = replace(layout, data=memoryview(copy), height=1, width=len(rows), row_step=len(copy))
+    for axis, name in enumerate("xyz"):
+        columns.column(fields[name])[0] = points[:, axis]
+    return bytes(copy)
 
 
 @dataclass(frozen=True)

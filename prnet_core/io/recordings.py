@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prnet_core.io.bag_files import STORAGE_SUFFIXES, BagError
+from prnet_core.io.bag_files import BagError, is_storage_file
 from prnet_core.io.bags import open_bag
 from prnet_core.io.cloud_files import CloudFileError
 from prnet_core.io.scan_folders import CLOUD_SUFFIXES, ScanFolder
@@ -128,9 +128,7 @@ def open_scans(path: Path, topic: str | None = None, columns: str | None = None)
     """
     if path.suffix.lower() in CLOUD_SUFFIXES and not path.is_dir():
         raise CloudFileError(f"{path} is a single scan: name the folder of several")
-    holds_bag = path.is_dir() and any(
-        file.name == "metadata.yaml" or file.suffix in STORAGE_SUFFIXES for file in path.iterdir()
-    )
+    holds_bag = path.is_dir() and any(file.name == "metadata.yaml" or is_storage_file(file) for file in path.iterdir())
     if path.is_dir() and not holds_bag:
         return FolderScans(path, columns)
     if columns is not None:

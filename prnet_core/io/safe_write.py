@@ -18,12 +18,15 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
 
     Raises:
         ValueError: another suffix; the text lists those that are possible.
-        OSError: the folder is missing or cannot be written to, or the path is a folder; the text names the path.
+        OSError: the folder is missing or cannot be written to, the path is a folder, or the disk is full; the text
+            names the path.
     """
     path = Path(path)
     if suffixes and path.suffix.lower() not in suffixes:
         raise ValueError(f"{path}: written as {' '.join(sorted(suffixes))}, not {path.suffix or 'without a suffix'}")
     target = _target(path)
+    if target.is_symlink():
+        raise OSError(f"{path} cannot be written: its links lead in a circle")
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a file to write")
     if _is_special(target):
@@ -32,13 +35,42 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {target.parent}")
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"{path} cannot be written: it is read-only")
-    probe = _beside(target)
+    _probe(target.parent, path)
+    return path
+
+
+def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
+    """Raise unless files can be written in the folder `path`, which may be missing, with its parents.
+
+    names: files that are to be written in it.
+
+    Raises:
+        OSError: something else is in the way, it cannot be written to, or the disk is full; the text names the path.
+    """
+    path = Path(path)
+    nearest = _target(path)
+    if nearest.is_symlink():
+        raise OSError(f"{path} cannot be written: its links lead in a circle")
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise NotADirectoryError(f"{path} is to be a folder, and {nearest} is none")
+    _probe(nearest, path)
+    if nearest == _target(path):
+        for name in names:
+            check_target(path / name)
+    return path
+
+
+def _probe(folder: Path, path: Path) -> None:
+    """Write a block to a file without a name; raise OSError, which names `path`, where that fails."""
     try:
-        probe.touch(exist_ok=False)
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}") from error
-    return path
 
 
 @contextmanager

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
-from prnet_core.io.natural_order import natural_key
+from prnet_core.io.natural_order import in_natural_order
 
 CLOUD_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".bin", ".las", ".laz", ".e57", ".xyz", ".csv", ".pts", ".asc")
 KINECT_RATE = 30.0
 DEFAULT_RATE = 10.0
+_UNIX_TIME = (3e8, 4e9)  # s: from 1979 to 2096
 
 _log = logging.getLogger(__name__)
 
@@ -62,12 +63,16 @@ class ScanFolder:
         ]  # fmt: skip
         if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
-        chosen = _one_file_a_name(sorted(found, key=lambda file: (natural_key(file.stem), file.name)), suffixes)
+        place_of = {stem: index for index, stem in enumerate(in_natural_order({file.stem for file in found}))}
+        chosen = _one_file_a_name(sorted(found, key=lambda file: (place_of[file.stem], file.name)), suffixes)
         order = self.folder / "scans.txt"
         if not order.is_file():
             return list(chosen.values())
         named = {**chosen, **{file.name: file for file in found}}
-        names = order.read_text(encoding="utf-8", errors="replace").split()
+        lines = order.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        names = [line.strip() for line in lines if line.strip()]
+        if not all(name in named for name in names):  # several names in a line
+            names = [name for line in lines for name in line.split()]
         missing = [name for name in names if name not in named]
         if missing or not names:
             problem = f"no scan {missing[0]}, which {order.name} names" if missing else f"{order.name} is empty"
@@ -77,9 +82,19 @@ class ScanFolder:
     def _read_stamps(self) -> np.ndarray:
         file = self.folder / "times.txt"
         if file.is_file():
-            return self._rows(file, ndmin=1)
+            return self._in_seconds(self._rows(file, ndmin=1), file)
         rate = KINECT_RATE if self.files[0].suffix == ".png" else DEFAULT_RATE
         return np.arange(len(self.files)) / rate
+
+    def _in_seconds(self, stamps: np.ndarray, file: Path) -> np.ndarray:
+        """Stamps that are Unix times in milliseconds, microseconds or nanoseconds are converted, with a warning."""
+        if stamps.ndim != 1:
+            raise CloudFileError(f"{file}: a line has {stamps.shape[1]} numbers, not one stamp in seconds")
+        for unit, name in ((1e-9, "nanoseconds"), (1e-6, "microseconds"), (1e-3, "milliseconds")):
+            if np.isfinite(stamps).any() and _UNIX_TIME[0] <= np.nanmedian(stamps) * unit <= _UNIX_TIME[1]:
+                _log.warning("%s: taken as Unix times in %s", file, name)
+                return stamps * unit
+        return stamps
 
     def _read_poses(self) -> np.ndarray | None:
         file = self.folder / "poses.txt"
@@ -99,7 +114,7 @@ class ScanFolder:
     def _read_intrinsics(self) -> np.ndarray:
         file = self.folder / "intrinsics.txt"
         try:
-            intrinsics = np.loadtxt(file, ndmin=2)
+            intrinsics = np.loadtxt(file, ndmin=2, encoding="utf-8-sig")
         except (ValueError, OSError) as error:
             raise CloudFileError(f"{file}: no camera matrix of 3x3 numbers: {error}") from error
         if intrinsics.shape != (3, 3) or not (np.isfinite(intrinsics).all() and intrinsics[0, 0] * intrinsics[1, 1]):
@@ -110,7 +125,7 @@ class ScanFolder:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a file without rows
-                rows = np.loadtxt(file, ndmin=ndmin)
+                rows = np.loadtxt(file, ndmin=ndmin, encoding="utf-8-sig")
         except ValueError as error:
             raise CloudFileError(f"{file}: {error}") from error
         if len(rows) != len(self.files):

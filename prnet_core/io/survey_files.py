@@ -10,6 +10,9 @@ from typing import BinaryIO
 import numpy as np
 
 _LAS_HEADER = 375  # bytes
+_LAZ_RECORD, _VARIABLE_CHUNKS = 22204, 0xFFFFFFFF
+_LAYERED = (10, 11, 12, 13, 14)  # items of a point that is compressed in layers: point, RGB, RGB and NIR, waves, bytes
+_LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}  # of an item; extra bytes have one a byte
 _SMALLEST_CHUNK, _LARGEST_CHUNK = 1_000, 1_000_000  # points
 
 
@@ -26,12 +29,18 @@ def read_las(path: Path) -> np.ndarray:
         raise ImportError(f"{path}: LAS files need the package laspy: pip install 'laspy[lazrs]'") from error
     logging.getLogger("laspy").setLevel(logging.CRITICAL)
     with open(path, "rb") as stream:
-        _check_las_header(stream, path.stat().st_size)
+        num_bytes = path.stat().st_size
+        table_start = _check_las_header(stream, num_bytes)
         stream.seek(0)
         chunks, number = [], _SMALLEST_CHUNK
         try:
             file = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
             promised = file.header.point_count
+            if table_start:
+                position = stream.tell()
+                (vlr,) = [record for record in file.header.vlrs if record.record_id == _LAZ_RECORD]
+                _check_laz_chunks(stream, vlr.record_data, table_start, file.header.offset_to_point_data, promised)
+                stream.seek(position)
             while (read := sum(map(len, chunks))) < promised:
                 chunk = file.read_points(min(number, promised - read))
                 if len(chunk) == 0:
@@ -47,8 +56,11 @@ def read_las(path: Path) -> np.ndarray:
     return np.concatenate(chunks) if chunks else np.empty((0, 3))
 
 
-def _check_las_header(stream: BinaryIO, num_bytes: int) -> None:
-    """Raise ValueError where sizes in the file contradict its own: laspy and lazrs would allocate what they promise."""
+def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
+    """Where the table of chunks of a LAZ file begins; 0 for LAS.
+
+    Raises ValueError where sizes in the file contradict its own: laspy and lazrs would allocate what they promise.
+    """
     header = stream.read(_LAS_HEADER)
     if not header.startswith(b"LASF") or len(header) < 227:
         raise ValueError("not a LAS file")
@@ -60,20 +72,43 @@ def _check_las_header(stream: BinaryIO, num_bytes: int) -> None:
     if point_format < 128:
         if data_start + count * point_size > num_bytes:
             raise ValueError(f"cut short: fewer points than the {count} of its header")
-        return
+        return 0
     table_start = _int64_at(stream, data_start)
     if table_start == -1:  # of a writer that could not seek: the last bytes say where the table is
         table_start = _int64_at(stream, num_bytes - 8)
     if not data_start <= table_start <= num_bytes - 8:
         raise ValueError("not a readable LAZ file, or cut short: it has no table of chunks")
-    if point_format & 0x3F >= 6 and count:
-        stream.seek(data_start + 8 + point_size + 4)  # of the first chunk: after the table's place, a point, a count
-        layers = struct.unpack("<9I", stream.read(36).ljust(36, b"\xff"))
-        if sum(layers) > num_bytes:
-            raise ValueError("not a readable LAZ file, or cut short: the layers of its first chunk do not fit into it")
     num_chunks = _int64_at(stream, table_start) >> 32
     if not 0 <= num_chunks * point_size <= num_bytes:
         raise ValueError(f"not a readable LAZ file: {num_chunks} chunks do not fit into it")
+    return table_start
+
+
+def _check_laz_chunks(stream: BinaryIO, vlr: bytes, table_start: int, data_start: int, num_points: int) -> None:
+    """Raise ValueError where a chunk, or the layers of one, are larger than the file: lazrs allocates what they state.
+
+    vlr: the record of the LAZ compressor, which states the items of a point.
+    """
+    import lazrs
+
+    items = [struct.unpack_from("<HHH", vlr, 34 + 6 * index) for index in range(struct.unpack_from("<H", vlr, 32)[0])]
+    num_layers = sum(_LAYERS[kind] if kind in _LAYERS else size for kind, size, _ in items if kind in _LAYERED)
+    stream.seek(table_start)
+    compressor = lazrs.LazVlr(vlr)
+    table = lazrs.read_chunk_table_only(stream, compressor)
+    is_fixed = compressor.chunk_size() != _VARIABLE_CHUNKS
+    if (len(table) * compressor.chunk_size() if is_fixed else sum(number for number, _ in table)) < num_points:
+        raise ValueError(f"{len(table)} chunks hold fewer than the {num_points} points of its header")
+    start = data_start + 8
+    for index, (_, size) in enumerate(table):
+        if start + size > table_start:
+            raise ValueError(f"chunk {index} of {len(table)} does not fit into the file")
+        if num_layers:
+            stream.seek(start + sum(size for _, size, _ in items) + 4)  # after the first point and a count
+            layers = np.frombuffer(stream.read(4 * num_layers).ljust(4 * num_layers, b"\xff"), "<u4")
+            if int(layers.sum(dtype=np.int64)) > size:
+                raise ValueError(f"the layers of chunk {index} of {len(table)} do not fit into it")
+        start += size
 
 
 def _int64_at(stream: BinaryIO, position: int) -> int:

@@ -11,19 +11,18 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from prnet_core.io.column_names import is_column_name, names_xyz, xyz_columns
+from prnet_core.io.other_columns import refuse_other_columns
 
 _COMMENTS = ("#", "//", "%")
 _UNIT_IN_BRACKETS = re.compile(r"[\[(][^\])]*[\])]")
 _LONGEST_PREAMBLE = 1000  # lines before the first row
 _LONGEST_LINE = 1 << 20  # characters
 _LONGEST_HEADER = 5  # lines of names, units and comments right before the rows
-_FEWEST_FOR_AN_INDEX = 10
-_UNIX_TIME = (1e9, 4e9)
 
 
 class _Format(NamedTuple):
@@ -54,21 +53,33 @@ def read_table(path: Path, columns: str | None = None) -> np.ndarray:
     ("t,x,y,z"); the first three where there are no names.
 
     Raises:
-        ValueError: no such rows, names without x, y, z, or a first column that is an index or a Unix time.
+        ValueError: no such rows, names without x, y, z, or first columns that are no coordinates.
     """
     with open(path, encoding=_encoding(path), errors="replace", newline=None) as file:
         preamble, first = _preamble(file)
         form = _format_of(first)
-        width = len(form.split(_without_comment(first)))
         names = columns.split(",") if columns else _names(preamble, form, first)
         chosen = [0, 1, 2] if names is None else _chosen(names, form.split(_without_comment(first)))
-        file.seek(0)
-        rows = _rows(islice(file, len(preamble), None), form)
-        quote = None if form.delimiter is None else '"'
-        table = np.loadtxt(rows, usecols=chosen, ndmin=2, delimiter=form.delimiter, quotechar=quote, comments=None)
-    if names is None and width > 3:
-        _refuse_an_index(table[:, 0])
-    return table
+        more = [] if names else _more_numbers(form.split(_without_comment(first)))
+
+        def load(columns: list[int], **options: Any) -> np.ndarray:
+            file.seek(0)
+            rows = _rows(islice(file, len(preamble), None), form)
+            quote = None if form.delimiter is None else '"'
+            return np.loadtxt(
+                rows, usecols=columns, ndmin=2, delimiter=form.delimiter, quotechar=quote, comments=None, **options
+            )
+
+        try:
+            table = load([*chosen, *more])
+        except ValueError:
+            if form.delimiter is None and not more:
+                raise
+            # Slower: words in a later column, and empty cells, as spreadsheets write for no value.
+            table = load(chosen, converters=None if form.delimiter is None else _number_or_nan)
+    if names is None:
+        refuse_other_columns(table)
+    return table[:, :3]
 
 
 def _encoding(path: Path) -> str:
@@ -153,16 +164,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _refuse_an_index(first: np.ndarray) -> None:
-    """Raise where the first column counts the rows, or is a Unix time: then x is elsewhere."""
-    if len(first) < _FEWEST_FOR_AN_INDEX:
-        return
-    steps = np.diff(first)
-    is_index = first[0] in (0.0, 1.0) and (steps == 1.0).all()
-    is_time = _UNIX_TIME[0] <= first[0] <= _UNIX_TIME[1] and (steps >= 0.0).all() and first[-1] - first[0] < 3600.0
-    if is_index or is_time:
-        kind = "a row number" if is_index else "a time"
-        raise ValueError(
-            f"the first column looks like {kind}, and nothing names the columns: add a line of names, "
-            "or name them with --columns t,x,y,z"
-        )
+def _more_numbers(cells: list[str]) -> list[int]:
+    """The columns after the third one that hold numbers in this row."""
+    return [index for index, cell in enumerate(cells) if index > 2 and _is_number(cell.replace(",", "."))]
+
+
+def _number_or_nan(cell: str) -> float:
+    return float(cell) if cell.strip() else np.nan

@@ -58,6 +58,23 @@ class MapBuilder:
             self._drop_one()
         return True
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What is needed to go on with the map beside the map itself; see `restore`."""
+        return {
+            "odometry_poses": np.array(self.odometry_poses).reshape(-1, 4, 4),
+            "T_map_odom": self.T_map_odom,
+            "numbers_of_builder": np.array([self.num_rejected_closures, self.num_dropped, self._last_closure]),
+            "voxel_size": np.array(self.voxel_size),
+        }
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on with the map from the `state` of another builder."""
+        self.odometry_poses = list(state["odometry_poses"])
+        self.T_map_odom = state["T_map_odom"]
+        self.num_rejected_closures, self.num_dropped, self._last_closure = map(int, state["numbers_of_builder"])
+        self.voxel_size = float(state["voxel_size"])
+        self._prepared = {}
+
     def _drop_one(self) -> None:
         """Drop the keyframe that is nearest to its neighbours; the first and the newest ones stay."""
         dropped = self.map.most_redundant(1, max(2, len(self.map) - self.config.closure_gap))

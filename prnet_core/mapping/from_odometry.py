@@ -44,6 +44,15 @@ class OdometryMapper:
         self._last_pose = T_odom_sensor
         return kept
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What is needed to go on beside the map itself."""
+        return {**self.builder.state(), "covariance": self._covariance, "last_pose": self._last_pose}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from the `state` of another mapper."""
+        self.builder.restore(state)
+        self._covariance, self._last_pose = state["covariance"], state["last_pose"]
+
     def _add_uncertainty(self, T_odom_sensor: np.ndarray, registered: np.ndarray) -> None:
         """Add the uncertainty of one scan to that of the motion since the last keyframe."""
         scan = np.diag(SCAN_SIGMAS**2) + np.minimum(np.abs(registered), 1.0) * np.eye(6)

@@ -8,6 +8,7 @@ keyframes/      000000.ply ... in the sensor's frame
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -18,54 +19,63 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
 from prnet_core.io.ply_files import write_ply
+from prnet_core.io.safe_write import check_folder
 from prnet_core.io.trajectories import Trajectory, read_tum, write_tum
+from prnet_core.mapping.exchange import replace_folder
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
 
 FORMAT, VERSION = "prnet_map", 1
 
 
 def check_map_target(folder: Path | str) -> Path:
-    """The folder where a map is to be written. Raises MapError, before any work, when that cannot be.
+    """The folder where a map is to be written, links resolved. Raises MapError, before any work, when that cannot be.
 
     A folder that holds something other than a map is not replaced.
     """
-    folder = Path(folder)
-    parent = folder.absolute().parent
+    stated, folder = folder, Path(os.path.realpath(folder))
+    parent = folder.parent
+    if folder.is_symlink():
+        raise MapError(f"{stated} cannot be written: its links lead in a circle")
     if folder.exists() and not folder.is_dir():
         raise MapError(f"{folder} is a file, a map is a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "map.json").is_file():
         raise MapError(f"{folder} is a folder that holds no map: it is not replaced")
     if not parent.is_dir():
         raise MapError(f"{folder} cannot be written: there is no folder {parent}")
-    if not os.access(parent, os.W_OK):
-        raise MapError(f"{folder} cannot be written: no permission to write in {parent}")
+    try:
+        check_folder(parent)
+    except OSError as error:
+        raise MapError(f"{folder} cannot be written: {error}") from error
     return folder
 
 
 def save_map(keyframe_map: KeyframeMap, folder: Path | str, voxel_size: float) -> Path:
-    """Write a map beside `folder` and rename it: until then an old map stays whole. voxel_size: of map.ply, metres.
+    """Write a map beside `folder` and exchange the two: an old map stays whole until then.
 
-    Raises MapError when it cannot be written, or has no keyframes.
+    voxel_size: of map.ply, metres. Raises MapError when it cannot be written, or has no keyframes.
     """
     folder = check_map_target(folder)
     if len(keyframe_map) == 0:
         raise MapError("the map has no keyframes: nothing to save")
+    _remove_remains(folder)
     new = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     try:
         (new / "keyframes").mkdir(parents=True)
         _write(keyframe_map, new, voxel_size)
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(new, folder)
+        replace_folder(new, folder)
     except OSError as error:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
         raise MapError(f"{folder} cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
     return folder
+
+
+def _remove_remains(folder: Path) -> None:
+    """Remove what writers left beside the map that were killed."""
+    for path in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
+        number = path.name.split(".")[-2]
+        if number.isdecimal() and not Path(f"/proc/{number}").exists():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def load_map(folder: Path | str) -> KeyframeMap:

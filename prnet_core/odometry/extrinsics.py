@@ -29,7 +29,7 @@ class BaseMotion:
 
 
 def motion_of_base(update: OdometryUpdate, T_base_sensor: np.ndarray) -> BaseMotion:
-    """Move an update of the sensor to the base it is mounted on at T_base_sensor (4, 4).
+    """Move an update of the sensor to the base to which it is fixed at T_base_sensor (4, 4).
 
     T_odom_base = T_base_sensor T_odom_sensor T_base_sensor^-1. The position of the base moves with the error of
     the rotation on the lever arm: dp_base = R dp_sensor - dtheta_base x (R_odom_base t_base_sensor).

@@ -67,6 +67,10 @@ class Keyframes:
             self._drop_one()
         return frame
 
+    def clear(self) -> None:
+        """Drop all keyframes."""
+        self._frames.clear()
+
     def nearest_first(self, position: np.ndarray) -> list[Keyframe]:
         """All keyframes, those nearest to a position (3,) of the map first."""
         return sorted(self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position)))

@@ -22,7 +22,7 @@ class RelativePoseError:
 def absolute_trajectory_error(estimate: np.ndarray, truth: np.ndarray) -> float:
     """ATE: rms distance in metres of the positions after the best rigid alignment (no scale).
 
-    estimate, truth: (N, 4, 4) poses of the same instants. Raises ValueError on another shape.
+    estimate, truth: (N, 4, 4) poses of the same instants, truth: ground truth. Raises ValueError on another shape.
     """
     check_pair(estimate, truth)
     p, q = estimate[:, :3, 3], truth[:, :3, 3]
@@ -33,7 +33,7 @@ def absolute_trajectory_error(estimate: np.ndarray, truth: np.ndarray) -> float:
 
 
 def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) -> RelativePoseError:
-    """RPE: E_i = (Q_i^-1 Q_(i+step))^-1 (P_i^-1 P_(i+step)) for estimate P and truth Q, all (N, 4, 4).
+    """RPE: E_i = (Q_i^-1 Q_(i+step))^-1 (P_i^-1 P_(i+step)) for estimate P and ground truth Q, all (N, 4, 4).
 
     Raises ValueError when the trajectories differ in length or are not longer than `step`.
     """
@@ -80,7 +80,7 @@ def segment_drift(estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float,
 
 
 def match_stamps(estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a truth."""
+    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a ground truth."""
     if len(truth) == 0:
         return estimate.poses[:0], truth.poses
     order = np.argsort(truth.stamps)

@@ -1,4 +1,4 @@
-"""A picture of a trajectory, beside the truth where there is one."""
+"""A picture of a trajectory, beside the ground truth where there is one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prnet_core.odometry.metrics import match_stamps
 
 
 def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path) -> None:
-    """Draw the positions from above and their height over time; the truth is laid on the first shared pose."""
+    """Draw the positions from above and their height over time; the ground truth is laid on the first shared pose."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -22,7 +22,7 @@ def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path
         ours, theirs = match_stamps(trajectory, truth)
         if len(ours):
             T_odom_world = ours[0] @ se3.invert(theirs[0])
-            lines.insert(0, ("truth", "tab:gray", truth.stamps, (T_odom_world @ truth.poses)[:, :3, 3]))
+            lines.insert(0, ("ground truth", "tab:gray", truth.stamps, (T_odom_world @ truth.poses)[:, :3, 3]))
     figure = Figure(figsize=(10, 5), layout="constrained")
     FigureCanvasAgg(figure)
     above, height = figure.subplots(1, 2)

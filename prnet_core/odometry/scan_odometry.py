@@ -12,16 +12,17 @@ from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Prediction
 from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
+from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
-from prnet_core.odometry.sweep_motion import refine_sweep
-from prnet_core.odometry.tracking import Tracking, relocation_config, tracking_config
+from prnet_core.odometry.sweep_motion import MAX_CORRECTION, refine_sweep
+from prnet_core.odometry.tracking import Tracking, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
-from prnet_core.registration.search import Hypotheses
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
@@ -29,8 +30,9 @@ MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time fo
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
-REACHABLE_TRANSLATION = 0.25  # of the median range, and
-REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
+MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the last registration gives
+MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
+CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
@@ -44,7 +46,7 @@ class ScanOdometry:
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
-        self._relocator = Registration(None, relocation_config(registration.config))
+        self._lost_search = LostSearch(registration)
         self.config = config or OdometryConfig()
         self._map_id = -1
         self.reset()
@@ -72,6 +74,7 @@ class ScanOdometry:
         self._tracking = Tracking(config.doubtful_overlap)
         self._map_id += 1
         self._has_followed = False
+        self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
         self._lost_scans = 0
 
     def register_scan(
@@ -149,30 +152,81 @@ class ScanOdometry:
         self._pose_time = self._stamp + sweep.middle
         self._prediction.measured(None, sweep.scale)
         self._add_keyframe(sweep.points)
+        self._first_sweep = None if sweep.times is None else sweep
         return self._answer(status, reason)
 
     def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
         time = self._stamp + sweep.middle
         elapsed = time - self._pose_time
-        twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
-        points = sweep.at_middle(twist)
         voxel_size = self._scale.update(sweep)
+        self._deskew_first_sweep(sweep, elapsed)
+        twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
         predicted = self._prediction.poses(self._pose, self._twist, elapsed)
-        source = prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
+        source = self._prepare(sweep, twist, voxel_size)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
-            result = self._register_near(source, pose, deadline, is_tracking)
-            if is_tracking:
-                result = self._tracking.accept_near(result, pose, sweep.scale)
-            if result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result)):
+            result, own_twist = self._track(sweep, source, twist, pose, deadline, is_tracking)
+            if self._can_follow(result):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
-                    return self._relocate(
-                        sweep, time, predicted[0][1], self._map.newest, result.T_target_source, result
-                    )
-                return self._follow(sweep, time, twist, result)
+                    return self._relocate(sweep, time, predicted[0][1], Found(result.T_target_source, result, None))
+                return self._follow(sweep, time, own_twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, points, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
+
+    def _prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
+        return prepare_cloud(sweep.at_middle(twist), voxel_size, self._tracker.config, np.zeros((1, 3)))
+
+    def _can_follow(self, result: RegistrationResult) -> bool:
+        return result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result))
+
+    def _deskew_first_sweep(self, sweep: Sweep, elapsed: float) -> None:
+        """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
+        first = self._first_sweep
+        if first is None or sweep.times is None or not 0.0 < elapsed <= self.config.max_prediction:
+            return
+        T_map_odom = self.keyframes[0].T_map_sensor @ se3.exp(-first.middle * self._twist)
+        guess = self._prediction.poses(np.eye(4), self._twist, elapsed)[0][1]
+        found = estimate_start_motion(self._tracker, first, sweep, elapsed, self._scale.voxel_size, guess)
+        if found is None:
+            return
+        twist_first, self._twist = found
+        self._pose = T_map_odom @ se3.exp(first.middle * twist_first)
+        self.keyframes.clear()
+        self._map.restart([self.keyframes.add(first.at_middle(twist_first), self._pose, self._covariance)])
+
+    def _track(
+        self,
+        sweep: Sweep,
+        source: PreparedCloud,
+        twist: np.ndarray,
+        predicted: np.ndarray,
+        deadline: float,
+        is_tracking: bool,
+    ) -> tuple[RegistrationResult, np.ndarray]:
+        """From a predicted pose (4, 4) alone; the result, and the twist (6,) that the sweep was deskewed with.
+
+        A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
+        """
+        first: tuple[RegistrationResult, np.ndarray] | None = None
+        guess = predicted
+        for _ in range(MAX_DESKEWS):
+            result = self._register_near(source, guess, deadline, is_tracking)
+            if is_tracking:
+                result = self._tracking.accept_near(result, predicted, sweep.scale)
+            first = first or (result, twist)
+            if result.usable:
+                return result, twist
+            refined = self._refine(sweep, twist, result.T_target_source, MAX_ACCELERATED_CORRECTION)
+            if refined is None or clock.perf_counter() > deadline:
+                break
+            guess, change = refined[0], refined[1] - twist
+            twist = refined[1]
+            moved = np.linalg.norm(change[:3]) + np.linalg.norm(change[3:]) * sweep.scale
+            if sweep.times is None or 0.5 * moved * np.ptp(sweep.times) < CHANGED_DESKEW * source.voxel_size:
+                break
+            source = self._prepare(sweep, twist, source.voxel_size)
+        return first
 
     def _longest_tracked_gap(self) -> float:
         """Seconds since the last pose for which the prediction is strong evidence itself."""
@@ -189,25 +243,24 @@ class ScanOdometry:
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
-        pose, twist_of_sweep = self._refine(sweep, twist, result.T_target_source)
-        before = self._pose
-        motion = se3.invert(before) @ pose
+        refined = self._refine(sweep, twist, result.T_target_source)
+        pose = result.T_target_source if refined is None else refined[0]
+        motion = se3.invert(self._pose) @ pose
         self._elapsed = time - self._pose_time
         if self._elapsed > 0.0:
-            self._twist = se3.log(motion) / self._elapsed if twist_of_sweep is None else twist_of_sweep
+            has_own_twist = refined is not None and sweep.times is not None
+            self._twist = refined[1] if has_own_twist else se3.log(motion) / self._elapsed
         else:
             self._twist, self._elapsed = np.zeros(6), None
         self._prediction.measured(motion, sweep.scale)
         return self._continue_from(sweep, time, pose, self._map.newest, result, motion)
 
     def _refine(
-        self, sweep: Sweep, twist: np.ndarray, T_map_sensor: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Pose at the sweep's middle and the sweep's own twist; None where it has no times."""
-        if sweep.times is None:
-            return T_map_sensor, None
+        self, sweep: Sweep, twist: np.ndarray, T_map_sensor: np.ndarray, max_correction: float = MAX_CORRECTION
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Pose at the sweep's middle and the sweep's own twist, or None where they do not converge."""
         target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
-        return refine_sweep(sweep.points, sweep.times, T_map_sensor, twist, target) or (T_map_sensor, None)
+        return refine_sweep(sweep.points, sweep.times, T_map_sensor, twist, target, max_correction)
 
     def _continue_from(
         self,
@@ -224,6 +277,7 @@ class ScanOdometry:
         covariance = to_frame @ result.covariance @ to_frame.T
         self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
+        self._first_sweep = None
         self._tracking.add(result)
         if self._is_keyframe(sweep, result):
             self._add_keyframe(sweep.at_middle(self._twist))
@@ -249,7 +303,7 @@ class ScanOdometry:
     def _search(
         self,
         sweep: Sweep,
-        points: np.ndarray,
+        source: PreparedCloud,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
@@ -257,83 +311,40 @@ class ScanOdometry:
         deadline: float,
     ) -> OdometryUpdate:
         """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
-        frame = self._frame_to_try(sweep.points)
-        source = prepare_cloud(points, self._scale.voxel_size, self.registration.config, np.zeros((1, 3)))
-        is_lost_short = time - self._pose_time <= self.config.max_prediction
-        if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
-            pass
-        elif frame is None:
-            result = self._search_map(source, predicted, time, deadline)
-            is_reachable = not self._lost_scans or self._is_reachable(result.T_target_source, predicted, time, sweep)
-            if result.usable and is_lost_short and is_reachable:
-                return self._follow(sweep, time, twist, result)
-            if result.usable:
-                return self._relocate(sweep, time, predicted, self._map.newest, result.T_target_source, result)
-        else:
-            target = frame.prepared(self.registration.config, source.voxel_size)
-            left = deadline - clock.perf_counter()
-            kind = self._hypotheses_to_try()
-            result = self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
-            if result.usable:
-                self._map.restart(self.keyframes.nearest_first(frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
-                pose = frame.T_map_sensor @ result.T_target_source
-                return self._relocate(sweep, time, predicted, frame, pose, result)
-        self._lost_scans += 1
-        reason = failure.reason
-        if clock.perf_counter() > deadline:
-            reason = f"not registered within its time: {reason}"
-        return self._answer("rejected", reason, registration=failure, pose=predicted)
-
-    def _search_map(
-        self, source: PreparedCloud, predicted: np.ndarray, time: float, deadline: float
-    ) -> RegistrationResult:
-        """From the prediction and beyond it just after tracking; while lost, by a cheaper search without a guess."""
-        target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
-        left = deadline - clock.perf_counter()
-        if self._lost_scans:
-            kind = self._hypotheses_to_try()
-            return self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
-        guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
-        return self.registration.register_prepared(source, target, guess, deadline=left)
-
-    def _hypotheses_to_try(self) -> Hypotheses:
-        """Features; with a network, it in every second round over the targets."""
-        self._relocator.network = self.registration.network  # it may have been replaced
-        use_network = self.registration.network is not None and self._lost_scans // 6 % 2 == 1
-        return "network" if use_network else "features"
+        found: Found | None = None
+        if len(source) >= self.registration.config.min_points and clock.perf_counter() <= deadline:
+            lost = self._lost_scans
+            if is_map_next(lost):
+                target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
+                guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
+                found = self._lost_search.search_map(source, target, guess, lost, deadline)
+            else:
+                found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
+        if found is None:
+            self._lost_scans += 1
+            reason = failure.reason
+            if clock.perf_counter() > deadline:
+                reason = f"not registered within its time: {reason}"
+            return self._answer("rejected", reason, registration=failure, pose=predicted)
+        if found.frame is not None:
+            self._map.restart(self.keyframes.nearest_first(found.frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
+        elif time - self._pose_time <= self.config.max_prediction and (
+            not self._lost_scans or self._is_reachable(found.T_map_sensor, predicted, time, sweep)
+        ):
+            return self._follow(sweep, time, twist, found.result)
+        return self._relocate(sweep, time, predicted, found)
 
     def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
-        """Whether the sensor can have moved to a pose (4, 4) since it was lost; otherwise it was carried."""
-        error = se3.invert(predicted) @ pose
-        travelled = np.abs(time - self._pose_time) * self._twist
-        return bool(
-            np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * sweep.scale + np.linalg.norm(travelled[:3])
-            and se3.rotation_angle(error[:3, :3]) < REACHABLE_ROTATION + np.linalg.norm(travelled[3:])
-        )
+        return is_reachable(pose, predicted, self._twist, time - self._pose_time, sweep.scale)
 
-    def _frame_to_try(self, points: np.ndarray) -> Keyframe | None:
-        """None for the local map, at every third scan; else the next keyframe, those that look like the scan first."""
-        round_, place = divmod(self._lost_scans, 3)
-        if place == 0:
-            return None
-        frames = self.keyframes.most_similar_first(points)
-        return frames[(2 * round_ + place - 1) % len(frames)]
-
-    def _relocate(
-        self,
-        sweep: Sweep,
-        time: float,
-        predicted: np.ndarray,
-        frame: Keyframe,
-        pose: np.ndarray,
-        result: RegistrationResult,
-    ) -> OdometryUpdate:
+    def _relocate(self, sweep: Sweep, time: float, predicted: np.ndarray, found: Found) -> OdometryUpdate:
         """Found again after being lost: odom continues from the prediction, the map's correction takes the jump."""
         motion = se3.invert(self._pose) @ predicted
-        self._T_map_odom = pose @ se3.invert(predicted) @ self._T_map_odom
+        self._T_map_odom = found.T_map_sensor @ se3.invert(predicted) @ self._T_map_odom
         self._twist, self._elapsed = np.zeros(6), None
         self._prediction.measured(None, sweep.scale)
-        return self._continue_from(sweep, time, pose, frame, result, motion, is_relocated=True)
+        frame = found.frame or self._map.newest
+        return self._continue_from(sweep, time, found.T_map_sensor, frame, found.result, motion, is_relocated=True)
 
     def _answer(
         self,

@@ -1,7 +1,9 @@
-"""A picture of a pair before and after registration."""
+"""A pair before and after registration: a picture, and a window."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,25 @@ def draw_before_and_after(source: np.ndarray, target: np.ndarray, result: Regist
     plot.legend(markerscale=8)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=120)
+
+
+def show_registered(source: np.ndarray, target: np.ndarray, result: RegistrationResult) -> None:
+    """Show target (M, 3) in blue and registered source (N, 3) in orange in a window of Open3D until it is closed.
+
+    Raises ImportError without Open3D, OSError where no window can be opened.
+    """
+    import open3d
+
+    window = open3d.visualization.Visualizer()
+    has_display = sys.platform != "linux" or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()  # else it draws unseen
+    if not has_display or not window.create_window(f"prnet register: {result.status}"):
+        raise OSError("no window can be opened here (is there a display?); a picture: --view FILE.png")
+    for points, colour in ((target, (0.12, 0.47, 0.71)), (se3.apply(result.T_target_source, source), (1.0, 0.5, 0.05))):
+        cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(points[np.isfinite(points).all(axis=1)]))
+        cloud.paint_uniform_color(colour)
+        window.add_geometry(cloud)
+    window.run()
+    window.destroy_window()
 
 
 def _share(points: np.ndarray) -> np.ndarray:

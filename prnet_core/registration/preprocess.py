@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import small_gicp
@@ -23,17 +22,6 @@ class Level:
 
     cloud: small_gicp.PointCloud
     tree: small_gicp.KdTree
-
-    @cached_property
-    def open3d_cloud(self) -> Any:
-        """The same points, normals and covariances, as Open3D takes them. Raises ImportError without Open3D."""
-        import open3d
-
-        cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(self.cloud.points()[:, :3]))
-        cloud.normals = open3d.utility.Vector3dVector(self.cloud.normals()[:, :3])
-        covariances = np.array(self.cloud.covs())[:, :3, :3]
-        cloud.covariances = open3d.utility.Matrix3dVector(np.ascontiguousarray(covariances))
-        return cloud
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
-from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, mounted, steady, stop_and_go
+from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, sensor_trajectory, steady, stop_and_go
 
 PLACES: dict[str, Callable[[int], Place]] = {
     "street": street,
@@ -88,7 +88,7 @@ class Drive:
         bumps = [SpeedBump((number + 0.4) * length / num_bumps) for number in range(num_bumps)]
         sway = Sway(frequency=0.0, cycles_per_metre=1.8 / place.speed)
         body = PathTrajectory(place.path, travelled, closed=True, sway=sway, bumps=bumps)
-        self.trajectory: Trajectory = mounted(body, _mount(place, is_camera))
+        self.trajectory: Trajectory = sensor_trajectory(body, _extrinsics(place, is_camera))
 
     def __iter__(self) -> Iterator[DriveScan]:
         rng = np.random.default_rng([self.seed, 30])
@@ -126,7 +126,7 @@ def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options
     return Drive(PLACES[place](seed), SENSORS[sensor](), num_scans, seed, **options)
 
 
-def _mount(place: Place, is_camera: bool) -> np.ndarray:
+def _extrinsics(place: Place, is_camera: bool) -> np.ndarray:
     """T_body_sensor (4, 4)."""
-    mount = se3.make_transform(np.eye(3), np.array([0.0, 0.0, place.sensor_height]))
-    return mount @ place.camera_view() if is_camera else mount
+    T_body_sensor = se3.make_transform(np.eye(3), np.array([0.0, 0.0, place.sensor_height]))
+    return T_body_sensor @ place.camera_view() if is_camera else T_body_sensor

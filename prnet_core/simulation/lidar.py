@@ -58,12 +58,12 @@ class SpinningLidar:
         )
 
     def scan(
-        self, scene: RayScene | MovingScene, motion: Trajectory, start: float, random: np.random.Generator
+        self, scene: RayScene | MovingScene, trajectory: Trajectory, start: float, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """One sweep: points (N, 3) float32 as measured, each in the sensor's frame at its own time, and those
-        times (N,) in seconds after `start`. `motion` gives T_world_sensor. Lost returns are left out."""
+        times (N,) in seconds after `start`. `trajectory` gives T_world_sensor. Lost returns are left out."""
         column_times = np.arange(self.columns) * (self.sweep / self.columns)
-        T_world_sensor = motion(start + column_times)
+        T_world_sensor = trajectory(start + column_times)
         directions = self._directions()
         rays = np.einsum("cij,crj->cri", T_world_sensor[:, :3, :3], directions, optimize=True).reshape(-1, 3)
         origins = np.repeat(T_world_sensor[:, :3, 3], self.channels, axis=0)
@@ -98,11 +98,11 @@ class NonRepetitiveLidar:
     grazing_deg: float = 86.0
 
     def scan(
-        self, scene: RayScene | MovingScene, motion: Trajectory, start: float, random: np.random.Generator
+        self, scene: RayScene | MovingScene, trajectory: Trajectory, start: float, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """One frame, as `SpinningLidar.scan`."""
         times = np.arange(self.points) * (self.sweep / self.points)
-        T_world_sensor = motion(start + times)
+        T_world_sensor = trajectory(start + times)
         directions = self._directions(start + times)
         rays = np.einsum("rij,rj->ri", T_world_sensor[:, :3, :3], directions)
         points, seen = measured_points(self, scene, T_world_sensor[:, :3, 3], rays, start + times, directions, random)

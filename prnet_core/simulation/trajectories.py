@@ -97,6 +97,6 @@ def stop_and_go(speed: float, period: float) -> DistanceAtTime:
     return lambda time: speed * (time - np.sin(2.0 * np.pi * time / period) * period / (2.0 * np.pi))
 
 
-def mounted(trajectory: Callable[[np.ndarray], np.ndarray], T_body_sensor: np.ndarray) -> Callable:
+def sensor_trajectory(trajectory: Callable[[np.ndarray], np.ndarray], T_body_sensor: np.ndarray) -> Callable:
     """The trajectory of a sensor on a body."""
     return lambda time: trajectory(time) @ T_body_sensor

@@ -53,10 +53,10 @@ def scene_pairs(kind: str, num_points: int, rng: np.random.Generator) -> Iterato
     """Up to eight pairs of one random place, four of them with little overlap."""
     make, voxel = PLACES[kind]
     views = make(rng)
-    thinned = [voxel_centroids(view.points, voxel) for view in views]
+    clouds = [voxel_centroids(view.points, voxel) for view in views]
     few, many = [], []
     for i, j in combinations(range(len(views)), 2):
-        overlap = _overlap(thinned[i], thinned[j], 1.5 * voxel)
+        overlap = _overlap(clouds[i], clouds[j], 1.5 * voxel)
         if OVERLAPS[0] < overlap < OVERLAPS[1]:
             few.append((i, j))
         elif OVERLAPS[1] <= overlap < OVERLAPS[2]:

@@ -22,6 +22,7 @@ from prnet_core.io.bag_poses import (
     static_transforms,
 )
 from prnet_core.io.bags import Bag, BagError, open_bag
+from prnet_ros.arguments import domain_id, positive
 from prnet_ros.demo.process import DemoError, Process
 from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
 
@@ -34,6 +35,7 @@ START_TIMEOUT = 180.0
 SUBSCRIBER_TIMEOUT = 30.0
 ANSWER_TIMEOUT = 10.0
 DRAIN_TIMEOUT = 10.0
+WAIT_SCAN_TIME = "60.0"  # s for one scan with --wait: instead of what the stamps allow
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,15 @@ class Recording:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of prnet_demo; 1 with a message when the node died or no TF came."""
+    """Entry point of prnet_demo; 1 with a message when the node died or no TF came, 2 for a bag or topic that cannot be
+    played."""
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         run(arguments.bag, arguments.topic, arguments.rate, arguments.wait, arguments.output, arguments.domain_id)
     except (BagError, DemoError, FileNotFoundError, ImportError) as error:
         print(f"prnet_demo: {error}", file=sys.stderr)
-        return 1
+        return 1 if isinstance(error, DemoError) else 2
     except KeyboardInterrupt:
         return 130
     return 0
@@ -118,7 +121,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
     try:
-        with Process("node", "prnet_ros.node.main", _node_arguments(recording), log) as node:
+        with Process("node", "prnet_ros.node.main", _node_arguments(recording, wait), log) as node:
             if not _wait_until(listener.is_ready, START_TIMEOUT, node):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
             seconds = _replay(bag, recording, rate, wait, listener, node)
@@ -171,8 +174,10 @@ def _wait_until(is_reached: Callable[[], bool], timeout: float, node: Process) -
     return True
 
 
-def _node_arguments(recording: Recording) -> list[str]:
+def _node_arguments(recording: Recording, wait: bool) -> list[str]:
     parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
+    if wait:
+        parameters["odometry.max_scan_time"] = WAIT_SCAN_TIME
     assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return ["--ros-args", *assignments]
 
@@ -214,7 +219,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
         help="ROS 2 or ROS 1 bag" + (" (default: the sample)" if has_sample else ""),
     )
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")
-    parser.add_argument("--rate", type=float, default=1.0, help="2 plays twice as fast (default: 1)")
+    parser.add_argument("--rate", type=positive, default=1.0, help="2 plays twice as fast (default: 1)")
     parser.add_argument(
         "--wait",
         action="store_true",
@@ -222,7 +227,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--domain-id",
-        type=int,
+        type=domain_id,
         default=1 + os.getpid() % 100,
         help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
     )

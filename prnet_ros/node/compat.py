@@ -1,10 +1,29 @@
-"""What differs between the rclpy of Humble, Jazzy, Kilted and Rolling."""
+"""What differs between the rclpy of Humble, Jazzy, Kilted and Rolling.
+
+Run: Jazzy 7.1 and Kilted 9.1, the test suite of both. Read, not run: the sources of Humble (branch `humble` of
+November 2024) and Rolling (8.0, and the stubs of its nanobind module), for every name of rclpy that this package uses
+and that an older or newer rclpy could lack:
+
+- in all: lifecycle.LifecycleNode, LifecycleState, TransitionCallbackReturn, trigger_configure, trigger_activate;
+  clock.JumpThreshold, TimeJump, create_jump_callback; create_guard_condition; signals.SignalHandlerOptions;
+  executors.SingleThreadedExecutor, ExternalShutdownException; utilities.remove_ros_args; try_shutdown;
+  Publisher.wait_for_all_acked, get_subscription_count; get_subscriptions_info_by_topic; resolve_topic_name;
+  validate_topic_name, validate_full_topic_name, expand_topic_name; the exceptions of parameters and topic names
+- without an underscore nowhere, but in all: Node._parameter_overrides (overrides of parameters that are not declared),
+  impl.implementation_singleton.rclpy_implementation.RCLError and UnknownROSArgsError
+- missing in Humble: event_handler, clock_type, Subscription.get_publisher_count, add_post_set_parameters_callback
+- of tf2_ros, in all: Buffer.lookup_transform, lookup_transform_full, set_transform, set_transform_static, clear;
+  TransformBroadcaster.sendTransform and its `pub_tf`
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import ClockType  # in rclpy.clock_type too since Iron
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 
@@ -13,7 +32,13 @@ try:
 except ImportError:  # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks
 
-__all__ = ["ClockType", "SubscriptionEventCallbacks", "call_after_parameters_set", "count_publishers"]
+__all__ = [
+    "ClockType",
+    "SubscriptionEventCallbacks",
+    "answer_every_transition",
+    "call_after_parameters_set",
+    "count_publishers",
+]
 
 
 def count_publishers(node: Node, subscription: Subscription) -> int:
@@ -21,6 +46,25 @@ def count_publishers(node: Node, subscription: Subscription) -> int:
     if hasattr(subscription, "get_publisher_count"):
         return subscription.get_publisher_count()
     return node.count_publishers(subscription.topic_name)
+
+
+def answer_every_transition(node: LifecycleNode) -> None:
+    """Have ~/change_state answer with success=False when the state does not allow a transition.
+
+    The rclpy of Humble and Jazzy raises an exception instead, and the caller waits for an answer in vain.
+    """
+    (service,) = (service for service in node.services if service.srv_type is ChangeState)
+    change_state = service.callback
+
+    def answer(request: ChangeState.Request, response: ChangeState.Response) -> ChangeState.Response:
+        try:
+            return change_state(request, response)
+        except rclpy_implementation.RCLError as error:
+            node.get_logger().error(f"~/change_state: {str(error).partition(', at /')[0]}")
+            response.success = False
+            return response
+
+    service.callback = answer
 
 
 def call_after_parameters_set(node: Node, callback: Callable[[], None]) -> None:

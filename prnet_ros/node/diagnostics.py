@@ -112,11 +112,10 @@ def _problems(counts: Counts, news: Counter[str], state: NodeState) -> list[tupl
     if news["process_restarts"]:
         found(ERROR, "the registration process was restarted", "process_restarts")
     if state.activity == "active" and state.seconds_without_data > state.no_data_timeout:
-        found(
-            WARN,
-            f"no data for {state.seconds_without_data:.0f} s on {state.topic} ({state.num_publishers} publishers)",
-            "incompatible_qos",
-        )
+        text = f"no data for {state.seconds_without_data:.0f} s on {state.topic} ({state.num_publishers} publishers)"
+        if state.num_publishers and not counts.totals["received"]:
+            text += "; DDS may lose large clouds: see Large clouds in docs/node.md"
+        found(WARN, text, "incompatible_qos")
     for name, number in sorted(news.items()):
         if name.startswith(CORE_ERROR):
             found(ERROR, f"{number} x {name.removeprefix(CORE_ERROR)}", name)

@@ -7,17 +7,19 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 
 from prnet_core.geometry import se3
 
+_LONGEST = 1e9  # m, of a translation; the earth has 1.3e7
+
 
 def transform_matrix(transform: Transform) -> np.ndarray:
     """(4, 4) of a Transform message; the quaternion is normalised.
 
-    Raises ValueError for a quaternion of length zero and for numbers that are not finite.
+    Raises ValueError for a quaternion of length zero, for numbers that are not finite, and for 1e9 m and more.
     """
     t, q = transform.translation, transform.rotation
     quaternion = np.array([q.x, q.y, q.z, q.w])
     length = np.linalg.norm(quaternion)
     translation = np.array([t.x, t.y, t.z])
-    if not (np.isfinite(translation).all() and np.isfinite(length) and length > 1e-6):
+    if not ((np.abs(translation) < _LONGEST).all() and np.isfinite(length) and length > 1e-6):
         raise ValueError(f"not a rigid motion: translation {translation}, quaternion {quaternion}")
     return se3.make_transform(_rotation_of(quaternion / length), translation)
 

@@ -9,6 +9,8 @@ import sys
 import threading
 import traceback
 
+from prnet_ros.arguments import described, ros_argument_errors
+
 _SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` loses patience after 5
 
 
@@ -25,7 +27,6 @@ def main(args: list[str] | None = None) -> int:
     _on_signals(lambda *_: os._exit(0))  # an import must not be able to catch it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
     import rclpy
-    from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.signals import SignalHandlerOptions
     from rclpy.utilities import remove_ros_args
@@ -39,12 +40,11 @@ def main(args: list[str] | None = None) -> int:
         wait_for_signal = _catch_signals()
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         node = PRNetNode()
-        if node.autostart:
-            node.trigger_configure()
-            node.trigger_activate()
-    except (ParameterError, RCLError, UnknownROSArgsError) as error:
-        kind = "unknown ROS arguments " if isinstance(error, UnknownROSArgsError) else ""
-        print(f"prnet_node: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+        if node.autostart and not (_succeeds(node.trigger_configure) and _succeeds(node.trigger_activate)):
+            rclpy.try_shutdown()
+            return 1  # the node has logged why
+    except (ParameterError, *ros_argument_errors()) as error:
+        print(f"prnet_node: {described(error)}", file=sys.stderr)
         rclpy.try_shutdown()
         return 1
     executor = SingleThreadedExecutor()
@@ -65,6 +65,12 @@ def main(args: list[str] | None = None) -> int:
     os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
 
 
+def _succeeds(transition) -> bool:
+    from rclpy.lifecycle import TransitionCallbackReturn
+
+    return transition() == TransitionCallbackReturn.SUCCESS
+
+
 def _check_arguments(arguments: list[str]) -> None:
     """Answer --help, and end with 2 for arguments that are not ROS's, which have been removed from these."""
     parser = argparse.ArgumentParser(
@@ -77,7 +83,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _spin(executor, node, is_stopping: threading.Event) -> None:
-    """Serve callbacks until told to stop; an exception of one of them ends nothing."""
+    """Serve callbacks until asked to stop; an exception of one of them ends nothing."""
     while not is_stopping.is_set():
         try:
             executor.spin()

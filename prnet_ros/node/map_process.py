@@ -14,7 +14,11 @@ from prnet_core.registration import RegistrationConfig
 
 @dataclass(frozen=True)
 class MapSetup:
-    """What the process needs to know at its start. folder: of the saved map; empty: a map is built."""
+    """What the process needs to know at its start.
+
+    folder: of the saved map; empty: a map is built. checkpoint: folder that keeps the map while it is built, so that a
+    process which replaces one that died goes on with it.
+    """
 
     title: ClassVar[str] = "the map process"
     folder: str
@@ -23,6 +27,7 @@ class MapSetup:
     num_threads: int
     registration: RegistrationConfig
     mapping: MappingConfig = field(default_factory=MappingConfig)
+    checkpoint: str = ""
 
     def make_server(self):
         """The object whose methods the process serves."""
@@ -33,11 +38,13 @@ class MapSetup:
 
 @dataclass(frozen=True)
 class LoadedMap:
-    """What the process has loaded. megabytes: memory of the points. problem: why there is no map, in words."""
+    """What the process has loaded, or read from a checkpoint. megabytes: memory of the points. problem: why there is no
+    map, in words. note: what else there is to say."""
 
     num_keyframes: int
     megabytes: float
     problem: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from prnet_core.mapping import KeyframeMap, MapError
+from prnet_core.mapping.checkpoint import MapCheckpoint
 from prnet_core.mapping.storage import check_map_target, load_map, save_map
 from prnet_core.mapping.tracker import MapPose, MapTracker, OdometryScan
 from prnet_core.registration import Registration
@@ -70,9 +71,10 @@ class MappingServer:
         os.nice(NICENESS)
         self._setup = setup
         self._trajectory: int | None = None
+        self._checkpoint = MapCheckpoint(setup.checkpoint) if setup.checkpoint else None
         try:
             self._start()
-            self.loaded = LoadedMap(0, 0.0)
+            self.loaded = self._read_checkpoint()
         except MapError as error:  # GTSAM is missing
             self.loaded = LoadedMap(0, 0.0, f"no map can be built: {error}")
 
@@ -83,6 +85,30 @@ class MappingServer:
         self._builder = MapBuilder(Registration(None, self._setup.registration), self._setup.mapping)
         self._mapper = OdometryMapper(self._builder)
 
+    def _read_checkpoint(self) -> LoadedMap:
+        """The map that a process before this one has built."""
+        if self._checkpoint is None:
+            return LoadedMap(0, 0.0)
+        try:
+            self._trajectory = self._checkpoint.read(self._mapper)
+        except ValueError as error:
+            self._checkpoint.clear()
+            return LoadedMap(0, 0.0, note=f"a new map starts: {error}")
+        built = self._builder.map
+        note = "" if self._trajectory is None else f"the map goes on with the {len(built)} keyframes that were kept"
+        return LoadedMap(len(built), built.num_bytes / MEGABYTE, note=note)
+
+    def _write_checkpoint(self) -> str:
+        """What to say where the map cannot be kept; it is tried once."""
+        if self._checkpoint is None:
+            return ""
+        try:
+            self._checkpoint.write(self._mapper, self._trajectory or 0)
+        except OSError as error:
+            self._checkpoint = None
+            return f"the map is not kept while it is built, and is lost if its process ends: {error}"
+        return ""
+
     def add_scan(self, scan: MapScan) -> MapAnswer:
         """OdometryMapper.add_scan; a trajectory that starts again starts a new map."""
         if self.loaded.problem:
@@ -92,8 +118,11 @@ class MappingServer:
             if self._trajectory is not None and len(self._builder.map) > 0:
                 note = f"the odometry started again: a new map starts, {len(self._builder.map)} keyframes are dropped"
                 self._start()
+                if self._checkpoint is not None:
+                    self._checkpoint.clear()
             self._trajectory = scan.trajectory
-        self._mapper.add_scan(scan.points, scan.T_odom_sensor, scan.stamp, scan.covariance)
+        if self._mapper.add_scan(scan.points, scan.T_odom_sensor, scan.stamp, scan.covariance):
+            note = "; ".join(filter(None, (note, self._write_checkpoint())))
         built = self._builder.map
         reason = f"{len(built)} keyframes, {len(built.closures)} loop closures"
         pose = MapPose("localized", reason, scan.stamp, scan.trajectory, self._builder.T_map_odom.copy(), note=note)

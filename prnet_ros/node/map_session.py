@@ -7,6 +7,7 @@ import time
 import traceback
 from collections import deque
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,9 +97,10 @@ class MapSession:
         self._initial_pose: np.ndarray | None = None
         self._tf = TransformBroadcaster(node)
         self._pose = node.create_publisher(PoseWithCovarianceStamped, "~/localization_pose", 10)
+        self._kept = None if parameters.map else TemporaryDirectory(prefix="prnet_map_")
         setup = MapSetup(
             parameters.map, parameters.weights, parameters.device, parameters.num_threads,
-            parameters.registration, parameters.mapping,
+            parameters.registration, parameters.mapping, checkpoint="" if self._kept is None else self._kept.name,
         )  # fmt: skip
         self._queue = MapQueue(1 if parameters.map else _WAITING_SCANS)
         self.worker = Worker(
@@ -117,6 +119,8 @@ class MapSession:
         if is_over:
             for publisher in (self._pose, self._tf.pub_tf):
                 self._node.destroy_publisher(publisher)
+            if self._kept is not None:
+                self._kept.cleanup()
         return is_over
 
     def add(
@@ -230,12 +234,14 @@ class MapSession:
         logger = self._node.get_logger()
         if loaded.problem:
             logger.error(loaded.problem)
+        elif loaded.note:
+            logger.warning(loaded.note)
         elif self.is_localizing:
             logger.info(f"map {self._parameters.map}: {loaded.num_keyframes} keyframes, {loaded.megabytes:.0f} MB")
 
     def _on_died(self, reason: str) -> None:
-        lost = "the search starts again" if self.is_localizing else "the map built so far is lost, a new one starts"
-        self._node.get_logger().error(f"{reason}: {lost}")
+        then = "the search starts again" if self.is_localizing else "another one goes on with the map that was kept"
+        self._node.get_logger().error(f"{reason}: {then}")
         self.process_restarts += 1
         with self._lock:
             self.loaded, self.answer, self._T_map_keyframes = None, None, None

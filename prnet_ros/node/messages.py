@@ -21,6 +21,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
 from prnet_core.geometry import se3
+from prnet_core.io.pointcloud2 import replace_points
 from prnet_core.odometry.extrinsics import BaseMotion
 from prnet_core.registration.result import UNKNOWN_VARIANCE
 from prnet_ros.node.frames import pose_message, transform_matrix, transform_message
@@ -100,6 +101,28 @@ def cloud_message(points: np.ndarray, stamp: Time, frame_id: str) -> PointCloud2
     )
     # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
     cloud.data = np.ascontiguousarray(points, dtype=np.float32).tobytes()
+    return cloud
+
+
+def moved_cloud(message: PointCloud2, rows: np.ndarray, points: np.ndarray, frame_id: str) -> PointCloud2:
+    """The points `rows` (M,) of a message, at `points` (M, 3) in `frame_id`, with all of their fields.
+
+    x, y and z alone where these are integers in the message.
+    """
+    data = replace_points(message, rows, points)
+    if data is None:
+        return cloud_message(points, message.header.stamp, frame_id)
+    cloud = PointCloud2(
+        header=Header(stamp=message.header.stamp, frame_id=frame_id),
+        height=1,
+        width=len(rows),
+        fields=message.fields,
+        is_bigendian=message.is_bigendian,
+        point_step=message.point_step,
+        row_step=len(data),
+        is_dense=True,
+    )
+    cloud.data = data
     return cloud
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import sys
 import time
+import traceback
+from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped
@@ -17,7 +20,7 @@ from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
 from prnet_core.io.pointcloud2 import CloudError, read_cloud
-from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, count_publishers
+from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, answer_every_transition, count_publishers
 from prnet_ros.node.counters import Counters, GapDetector
 from prnet_ros.node.diagnostics import NodeState, status_of
 from prnet_ros.node.fine_tune_service import FineTuneService
@@ -35,6 +38,21 @@ from prnet_ros.node.registration_process import LoadedNetwork
 from prnet_ros.node.scan_slot import Scan, seconds
 
 _NOTHING_LOADED = LoadedNetwork(False, "", "")
+_Transition = Callable[["PRNetNode", LifecycleState], TransitionCallbackReturn]
+
+
+def _logged(transition: _Transition) -> _Transition:
+    """rclpy keeps the exceptions of these callbacks to itself."""
+
+    @functools.wraps(transition)
+    def run(node: PRNetNode, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return transition(node, state)
+        except Exception:
+            node.get_logger().error(f"{transition.__name__} failed:\n{traceback.format_exc()}")
+            raise
+
+    return run
 
 
 class PRNetNode(LifecycleNode):
@@ -48,6 +66,7 @@ class PRNetNode(LifecycleNode):
 
     def __init__(self) -> None:
         super().__init__("prnet")
+        answer_every_transition(self)
         declare_parameters(self)
         self._settings = read_parameters(self)
         self._counters = Counters()
@@ -86,20 +105,24 @@ class PRNetNode(LifecycleNode):
 
     # --- lifecycle ---
 
+    @_logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Create the publishers and start the registration process; does not wait until it is ready."""
+        self._is_paused = False
         self._session = OdometrySession(self, self._settings, self._counters, self._process_is_ready.trigger)
         self._fine_tuning.use(self._session)
         self._map.use(self._session.map)
         self._session.start()
         return TransitionCallbackReturn.SUCCESS
 
+    @_logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Take scans from now on, or from when the registration process is ready."""
         self._is_active, self._last_data = True, time.monotonic()
         self._subscribe_when_ready()
         return TransitionCallbackReturn.SUCCESS
 
+    @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Take no scans any more. The trajectory goes on with the next activation."""
         self._is_active = False
@@ -108,6 +131,7 @@ class PRNetNode(LifecycleNode):
             self._subscription = None
         return TransitionCallbackReturn.SUCCESS
 
+    @_logged
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End the registration process and take the publishers away."""
         self._fine_tuning.use(None)
@@ -116,10 +140,15 @@ class PRNetNode(LifecycleNode):
         self._session = None
         return TransitionCallbackReturn.SUCCESS
 
+    @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Deactivate and clean up, as far as that has not been done."""
         self.on_deactivate(state)
         return self.on_cleanup(state) if self._session is not None else TransitionCallbackReturn.SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After a transition that failed: back to unconfigured."""
+        return self.on_shutdown(state)
 
     # --- the executor's thread ---
 
@@ -160,7 +189,7 @@ class PRNetNode(LifecycleNode):
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
-        if self._session.slot.put(Scan(cloud, stamp, frame_id, received)):
+        if self._session.slot.put(Scan(message, cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
@@ -184,6 +213,7 @@ class PRNetNode(LifecycleNode):
     def _on_reset_to_pose(self, message: PoseWithCovarianceStamped) -> None:
         """The next scan starts a trajectory at this pose of the base in odom_frame."""
         if self._session is None:
+            self.get_logger().error("~/reset_to_pose: the node is not configured")
             return
         try:
             pose = initial_pose_of(message, self._settings.odom_frame)

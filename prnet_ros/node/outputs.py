@@ -15,7 +15,7 @@ from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryUpdate
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.extrinsics import motion_of_base
-from prnet_ros.node.messages import InitialPose, cloud_message, lost_message, odometry_message, tf_message
+from prnet_ros.node.messages import InitialPose, cloud_message, lost_message, moved_cloud, odometry_message, tf_message
 from prnet_ros.node.scan_slot import Scan
 from prnet_ros.node.trajectory import Trajectory
 
@@ -57,8 +57,19 @@ class Outputs:
         """(4, 4), from the frame of the sensor at the first scan, in which updates are expressed, to odom_frame."""
         return self._started_at.T_odom_start @ T_base_sensor
 
-    def publish(self, scan: Scan, update: OdometryUpdate, points: np.ndarray | None, T_base_sensor: np.ndarray) -> None:
-        """TF first, the cloud last. points: (N, 3), the registered ones in the sensor's frame, or None."""
+    def publish(
+        self,
+        scan: Scan,
+        update: OdometryUpdate,
+        points: np.ndarray | None,
+        rows: np.ndarray | None,
+        T_base_sensor: np.ndarray,
+    ) -> None:
+        """TF first, the cloud last.
+
+        points: (M, 3), the registered ones in the sensor's frame, or None. rows: (M,), which points of the scan's cloud
+        they are; None: all of them.
+        """
         if update.status in ("first", "reset"):
             self._trajectory.clear()
             self._started_at, self.initial_pose = self.initial_pose, AT_ORIGIN
@@ -81,7 +92,7 @@ class Outputs:
         self._trajectory.add(motion.T_odom_base, scan.stamp)
         if points is not None:
             points = se3.apply(motion.T_odom_base @ T_base_sensor, points)
-            self._registered_points.publish(cloud_message(points, scan.stamp, self.odom_frame))
+            self._registered_points.publish(moved_cloud(scan.message, scan.rows(rows), points, self.odom_frame))
 
     def publish_lost(self, scan: Scan, update: OdometryUpdate, T_base_sensor: np.ndarray) -> None:
         """The predicted pose with a covariance that says that it is unknown; no TF."""

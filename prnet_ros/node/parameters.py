@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.config import Refinement, check_refinement
+from prnet_core.registration.config import DEPRECATED_REFINEMENTS, Refinement
 from prnet_ros.node.compat import call_after_parameters_set
 
 _REGISTRATION = RegistrationConfig()
@@ -71,7 +71,9 @@ SPECS: dict[str, Spec] = {
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
     "registration.refinement": Spec(
-        _REGISTRATION.refinement, "Method that refines the pose, and its library.", choices=get_args(Refinement)
+        _REGISTRATION.refinement,
+        "Method that refines the pose.",
+        choices=(*get_args(Refinement), *DEPRECATED_REFINEMENTS),
     ),
     "odometry.max_scan_time": Spec(
         0.0, "Seconds for one scan; 0: what the stamps of the scans allow.", range=(0.0, 60.0)
@@ -245,11 +247,6 @@ def _check(name: str, value: Any) -> None:
             raise ParameterError(f"parameter '{name}' must be from {low:g} to {high:g}, not {value:g}")
     if spec is not None and spec.choices is not None and value not in spec.choices:
         raise ParameterError(f"parameter '{name}' must be one of {', '.join(spec.choices)}, not '{value}'")
-    if name == "registration.refinement":
-        try:
-            check_refinement(value)
-        except ValueError as error:
-            raise ParameterError(f"parameter '{name}': {error}") from error
     if name in ("odom_frame", "map_frame") and not value:
         raise ParameterError(f"parameter '{name}' must not be empty")
     if name in ("odom_frame", "base_frame", "map_frame", "odometry.guess_frame") and value.startswith("/"):

@@ -106,8 +106,8 @@ class ScanPipeline:
                 self._counters.count("outdated")
                 return
             if is_published:
-                points = registered.points if are_points_wanted else None
-                self._outputs.publish(scan, update, points, T_base_sensor)
+                points, rows = (registered.points, registered.rows) if are_points_wanted else (None, None)
+                self._outputs.publish(scan, update, points, rows, T_base_sensor)
             elif self.publish_lost:
                 self._outputs.publish_lost(scan, update, T_base_sensor)
             if self._map is not None:

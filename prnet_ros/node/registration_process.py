@@ -68,11 +68,16 @@ class LoadedNetwork:
 
 @dataclass(frozen=True)
 class RegisteredScan:
-    """Answer of the process to a scan. update: without its sweep. points: (N, 3) float32, the deskewed scan in the
-    sensor's frame, or None when it was not wanted. num_recent_scans: kept for fine-tuning before this one."""
+    """Answer of the process to a scan.
+
+    update: without its sweep. points: (M, 3) float32, the deskewed scan in the sensor's frame, or None when it was not
+    wanted. rows: (M,) int32, which points of the scan these are; None: all of them. num_recent_scans: kept for
+    fine-tuning before this one.
+    """
 
     update: OdometryUpdate
     points: np.ndarray | None
+    rows: np.ndarray | None
     num_recent_scans: int
 
 

@@ -44,8 +44,9 @@ class RegistrationServer:
         self._T_map_odom = update.T_map_odom
         if update.status != "ignored":
             self._unseen = update
-        points = update.points.astype(np.float32) if wants_points else None
-        return RegisteredScan(replace(update, sweep=None), points, len(self._recent_scans))
+        registered = update.points.astype(np.float32) if wants_points else None
+        rows = update.rows.astype(np.int32) if wants_points and len(update.rows) < len(points) else None
+        return RegisteredScan(replace(update, sweep=None), registered, rows, len(self._recent_scans))
 
     def after_answer(self) -> None:
         """Work that nobody waits for: prepare the map, keep the last scan if it differs from the others."""

@@ -6,19 +6,27 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from builtin_interfaces.msg import Time
+from sensor_msgs.msg import PointCloud2
 
 from prnet_core.io.pointcloud2 import Cloud
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan for the worker. received: seconds of the steady clock."""
+    """A scan for the worker. cloud: what the message holds. received: seconds of the steady clock."""
 
+    message: PointCloud2
     cloud: Cloud
     stamp: Time
     frame_id: str
     received: float
+
+    def rows(self, chosen: np.ndarray | None) -> np.ndarray:
+        """(M,) points of the message that the points `chosen` (M,) of the cloud are; None: all of the cloud."""
+        rows = np.arange(len(self.cloud.points)) if self.cloud.rows is None else self.cloud.rows
+        return rows if chosen is None else rows[chosen]
 
 
 class ScanSlot:

@@ -155,7 +155,7 @@ def test_every_pair_of_the_real_bags_is_registered(ros_domain, tmp_path, name, n
 
 def test_unknown_topic_lists_the_topics(ros_domain, tmp_path):
     done = run_demo(ros_domain, tmp_path, DATA / "kinect", "--topic", "/camera")
-    assert done.returncode == 1 and done.stdout == ""
+    assert done.returncode == 2 and done.stdout == ""
     assert "no topic /camera" in done.stderr and "/points (3 scans)" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -173,7 +173,7 @@ def test_a_node_that_dies_or_publishes_nothing_is_an_error(ros_domain, tmp_path,
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
     from prnet_ros.demo import main as demo
 
-    monkeypatch.setattr(demo, "_node_arguments", lambda _: ["--ros-args", *RELIABLE, *arguments])
+    monkeypatch.setattr(demo, "_node_arguments", lambda *_: ["--ros-args", *RELIABLE, *arguments])
     code = demo.main([str(DATA / "kinect"), "--domain-id", str(ros_domain), "--output", str(tmp_path)])
     error = capsys.readouterr().err
     assert code == 1

@@ -82,6 +82,15 @@ def test_states(changes, level, words):
     assert status.level == level and words in status.message
 
 
+def test_clouds_that_dds_may_lose():
+    """A publisher that is matched, and nothing has ever arrived."""
+    counters = Counters()
+    assert "Large clouds" in report(counters, seconds_without_data=7.2).message
+    assert "Large clouds" not in report(counters, seconds_without_data=7.2, num_publishers=0).message
+    counters.count("received")
+    assert "Large clouds" not in report(counters, seconds_without_data=7.2).message
+
+
 @pytest.mark.parametrize("activity", ["inactive", "paused", "loading"])
 def test_a_node_that_takes_no_scans_says_why_and_misses_none(activity):
     status = report(Counters(), activity=activity, seconds_without_data=100.0)

@@ -83,6 +83,53 @@ def test_a_lifecycle_manager_drives_the_node(robot, walk_poses):
     assert robot.stop_node() == 0
 
 
+def test_a_transition_that_the_state_does_not_allow_is_answered(robot):
+    from lifecycle_msgs.msg import Transition
+
+    robot.start_node()
+    manager = Manager(robot)
+    for name in ("configure", "activate", "cleanup", "unconfigured_shutdown"):
+        assert not manager.transition(name) and manager.state == "active"
+    assert not manager.call(manager.change, manager.services[0].Request(transition=Transition(id=200))).success
+    by_label = manager.services[0].Request(transition=Transition(label="nonsense"))
+    assert not manager.call(manager.change, by_label).success
+    assert "Traceback" not in robot.log()
+    assert manager.transition("deactivate") and manager.state == "inactive"
+
+
+def test_what_happens_while_the_node_is_inactive(robot, walk_poses):
+    """Scans are not received, ~/pause ends with cleanup, and a pose for a node without a trajectory is refused."""
+    from geometry_msgs.msg import PoseWithCovarianceStamped
+
+    robot.start_node()
+    manager = Manager(robot)
+    poses = walk_poses(3)
+    robot.publish_and_wait(poses[0], START)
+    assert manager.transition("deactivate")
+    robot.wait_until(lambda: robot.clouds.get_subscription_count() == 0, "the end of the subscription")
+    robot.publish(robot.room.scan(poses[1]), START + PERIOD)
+    assert trigger(robot, "pause").success
+    robot.wait_for_status(lambda values, message: message == "inactive" and values["received"] == "1", "the report")
+
+    assert manager.transition("cleanup")
+    initial_pose = robot.ros.create_publisher(PoseWithCovarianceStamped, "/prnet/reset_to_pose", 1)
+    robot.wait_until(lambda: initial_pose.get_subscription_count() > 0, "the subscription")
+    initial_pose.publish(PoseWithCovarianceStamped())
+    robot.wait_until(lambda: "not configured" in robot.log(), "the refusal")
+
+    assert manager.transition("configure") and manager.transition("activate")
+    robot.wait_until(robot.is_matched, "the subscription")
+    robot.publish_and_wait(poses[2], START + 2 * PERIOD)
+    assert_close(pose_matrix(robot.odometry[-1]), np.eye(4))
+
+
+def test_a_failure_to_configure_is_logged_and_ends_a_node_that_starts_itself(robot):
+    failing = "from prnet_ros.node import main, node; node.OdometrySession = lambda *_: 1 / 0; raise SystemExit("
+    robot.start_node(program=("-c", failing + "main.main())"), wait=False)
+    assert robot.process.wait(60) == 1
+    assert "on_configure failed" in robot.log() and "ZeroDivisionError" in robot.log()
+
+
 def test_shutdown_of_an_active_node(robot, walk_poses):
     robot.start_node()
     robot.publish_and_wait(walk_poses(1)[0], START)

@@ -1,6 +1,9 @@
 """The node in a saved map, over DDS, with the sample data: it finds itself, loses itself, and is asked wrong things."""
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +88,7 @@ class Driver:
         """Publish scans in this order until a condition holds; returns the index of the last one."""
         for index in indices:
             self.send(index)
-            for _ in range(25):
+            for _ in range(100):
                 if condition():
                     return index
                 self.robot.spin()
@@ -132,8 +135,15 @@ def driver(robot, walk):
     return Driver(robot, walk[0])
 
 
+PATIENT_SEARCH = """
+from prnet_core.mapping import tracker
+tracker.SEARCH_TIME = 60.0
+"""
+
+
 def start(driver, **parameters):
-    """With time enough for a scan: a busy machine is no failure."""
+    """With time enough for a scan and a search: a busy machine is no failure."""
+    driver.robot.change_core(PATIENT_SEARCH)
     driver.robot.start_node(publish_lost=True, odometry__max_scan_time=10.0, **parameters)
     driver.robot.wait_until(lambda: bool(driver.robot.map_statuses), "the status of the map")
     driver.robot.wait_until(lambda: driver.robot.map_statuses[-1].message != "loading", "the map to be loaded")
@@ -224,6 +234,37 @@ def test_a_map_is_built_saved_and_loaded(driver, walk, tmp_path):
     newest = round((saved.keyframes[-1].stamp - START) / PERIOD)
     assert_close(saved.poses[-1], walk[1][newest], metres=0.15, degrees=2.0)
     assert "no map is loaded" in driver.call("localize").message
+
+
+def map_process(driver):
+    """The process id of the map: it is nicer than the one that registers."""
+    children = subprocess.run(
+        ["pgrep", "-P", str(driver.robot.process.pid), "-f", "registration_main"], capture_output=True, text=True
+    ).stdout.split()
+    return max(map(int, children), key=lambda process: os.getpriority(os.PRIO_PROCESS, process))
+
+
+def test_a_map_that_is_built_outlives_its_process(driver, walk, tmp_path):
+    pytest.importorskip("gtsam", reason="GTSAM (extra `map`) is not installed")
+    start(driver, mapping__build=True, mapping__save_to=tmp_path / "map")
+    for index in range(0, 10):
+        driver.send(index)
+    driver.wait_for_map_status(lambda values, _: int(values["keyframes"]) >= 2, "two keyframes")
+    before = int(driver.map_values()["keyframes"])
+    first = map_process(driver)
+    os.kill(first, signal.SIGKILL)
+    driver.wait_for_map_status(lambda values, _: values["process_restarts"] == "1", "the restart")
+    driver.robot.wait_until(lambda: "the map goes on with the" in driver.robot.log(), "the kept map")
+    assert map_process(driver) != first
+    for index in range(10, 20):
+        driver.send(index)
+    driver.wait_for_map_status(lambda values, _: int(values["keyframes"]) > before, "one more keyframe")
+    answer = driver.call("save_map")
+    assert answer.success, answer.message
+    saved = load_map(tmp_path / "map")
+    assert len(saved) > before and round((saved.keyframes[0].stamp - START) / PERIOD) == 0
+    for keyframe, pose in zip(saved.keyframes, saved.poses):
+        assert_close(pose, walk[1][round((keyframe.stamp - START) / PERIOD)], metres=0.15, degrees=2.0)
 
 
 def test_a_map_that_cannot_be_used_is_named_and_the_odometry_works(driver, tmp_path):

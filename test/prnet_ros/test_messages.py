@@ -51,9 +51,10 @@ def test_transforms_that_are_none():
     message.rotation.w = 0.0
     with pytest.raises(ValueError):
         transform_matrix(message)
-    message.rotation.w, message.translation.x = 1.0, float("nan")
-    with pytest.raises(ValueError):
-        transform_matrix(message)
+    for value in (float("nan"), float("inf"), 1e300):
+        message.rotation.w, message.translation.x = 1.0, value
+        with pytest.raises(ValueError):
+            transform_matrix(message)
 
 
 @given(twists, st.booleans())

@@ -192,6 +192,42 @@ def test_registered_cloud_lies_on_the_room_and_trajectory_grows(robot, walk_pose
     assert paths[-1].header.frame_id == "odom"
 
 
+def with_intensity(message):
+    """Numbers the points: intensity holds 0, 1, 2, ..."""
+    from sensor_msgs.msg import PointField
+
+    points = np.frombuffer(message.data, np.float32).reshape(-1, 3)
+    numbered = np.column_stack([points, np.arange(len(points), dtype=np.float32)])
+    message.fields = [
+        *message.fields,
+        PointField(name="intensity", offset=12, datatype=PointField.FLOAT32, count=1),
+    ]
+    message.point_step, message.row_step, message.data = 16, 16 * len(points), numbered.tobytes()
+
+
+def test_registered_points_keep_their_fields(robot, walk_poses):
+    from sensor_msgs.msg import PointCloud2
+
+    robot.start_node(registration__min_range=2.0)
+    clouds = []
+    subscription = robot.ros.create_subscription(PointCloud2, "registered_points", clouds.append, 10)
+    robot.wait_until(subscription.get_publisher_count, "the subscription to match")
+    poses = walk_poses(2)
+    for i, pose in enumerate(poses):
+        points = robot.room.scan(pose)
+        points[::50] = np.nan
+        robot.publish(points, START + i * PERIOD, change=with_intensity)
+        robot.wait_for_odometry(START + i * PERIOD)
+    robot.wait_until(lambda: clouds and stamp_of(clouds[-1]) == stamp_of(robot.odometry[-1]), "the last cloud")
+    cloud = clouds[-1]
+    assert [field.name for field in cloud.fields] == ["x", "y", "z", "intensity"]
+    x, y, z, number = np.frombuffer(cloud.data, np.float32).reshape(-1, 4).T
+    far = np.flatnonzero(np.linalg.norm(points, axis=1) >= 2.0)
+    np.testing.assert_array_equal(number, far)
+    expected = se3.apply(pose_matrix(robot.odometry[-1]), points[far])
+    np.testing.assert_allclose(np.column_stack([x, y, z]), expected, atol=1e-4)
+
+
 def drop_z(message):
     message.fields = message.fields[:2]
 

@@ -1,6 +1,7 @@
 """Ablations: one setting is varied at a time, with the published MAE(R).
 
-Rows that are trained start from random weights, with one recipe and one time budget. The other rows change a setting of
+Rows that are trained start from random weights, with one recipe and one number of steps, from several seeds: a row has
+the means, and the MAE(R) of each seed. The other rows change a setting of
 the given weights or of the test pairs. All are measured with unweighted Procrustes, as in the paper: the robust one
 needs few correct matches and hides differences. Its MAE(R) has its own column.
 """
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 from tqdm import tqdm
 
@@ -25,10 +27,10 @@ from prnet_core.pairs.protocol import PROTOCOLS, Protocol
 
 COLUMNS = (
     *TRANSFORM_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *TRANSFORM_COLUMNS[5:9],
-    Column("mae_r_deg_robust", "MAE(R) deg, robust Procrustes"),
+    Column("mae_r_deg_robust", "MAE(R) deg, robust Procrustes"), Column("seeds", "MAE(R) deg of each seed", "{}"),
 )  # fmt: skip
 DEFAULT_PAIRS = 60
-AGAIN = ", another seed"
+SEEDS = (0, 1, 2)
 
 RECIPE = {
     "network": {"preset": "small"},
@@ -36,7 +38,7 @@ RECIPE = {
         "num_points": 341, "keep_share": 0.75, "drawn_misalignment": True, "turn_shape": True,
         "stretch": [0.75, 1.25], "max_noise": 0.01,
     },
-    "steps": 1_000_000, "batch_size": 16, "num_passes": 1, "warmup_steps": 50, "held_out": 128,
+    "batch_size": 16, "num_passes": 1, "warmup_steps": 50, "held_out": 128,
     "validate_minutes": 1e9, "checkpoint_minutes": 1e9, "validation_pairs": 1,
 }  # fmt: skip
 QUICK_RECIPE = {
@@ -73,12 +75,6 @@ class Ablation:
     note: str = ""
 
 
-def _and_again(rows: tuple[Row, ...], name: str) -> tuple[Row, ...]:
-    """The rows, and the row `name` trained again with another seed, which shows the variation of one recipe."""
-    row = next(row for row in rows if row.name == name)
-    return (*rows, replace(row, name=f"{name}{AGAIN}", published=None, training=row.training | {"seed": 1}))
-
-
 def _choice(key: str, name: str) -> tuple[Row, ...]:
     return tuple(
         Row(str(value), published, network={name: value}) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
@@ -88,17 +84,14 @@ def _choice(key: str, name: str) -> tuple[Row, ...]:
 GIVEN = "The given weights with each setting, not trained again; each row of the paper is trained."
 SHOWN = "The given weights, not trained for these pairs; the paper's rows may be."
 ABLATIONS = {
-    "temperature": Ablation("Choice of lambda", _and_again(_choice("temperature", "temperature"), "predicted"), True),
+    "temperature": Ablation("Choice of lambda", _choice("temperature", "temperature"), True),
     "keypoints": Ablation("Keypoints by", _choice("keypoints", "keypoints"), False, GIVEN),
     "num-keypoints": Ablation("Number of keypoints", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
     "discount": Ablation(
         "Discount factor",
-        _and_again(
-            tuple(
-                Row(str(value), published, {"discount": value}, {"num_passes": 3})
-                for value, published in MAE_R_DEG_BY_CHOICE["discount"].items()
-            ),
-            "0.9",
+        tuple(
+            Row(str(value), published, {"discount": value}, {"num_passes": 3})
+            for value, published in MAE_R_DEG_BY_CHOICE["discount"].items()
         ),
         True,
         "Three unrolled passes in training: with one pass, the discount factor has no effect.",
@@ -136,15 +129,12 @@ ABLATIONS = {
     ),
     "matching": Ablation(
         "Ours: matching term, Sinkhorn, passes in training",
-        _and_again(
-            (
-                Row("matching term, row-wise, one pass", network={"matching_weight": 1.0}),
-                Row("no matching term (the paper's loss)", network={"matching_weight": 0.0}),
-                Row("matching term, Sinkhorn", network={"matching_weight": 1.0, "matching": "sinkhorn"}),
-                Row("matching term, three passes unrolled", network={"matching_weight": 1.0},
-                    training={"num_passes": 3, "pairs": {"drawn_misalignment": False}}),
-            ),
-            "matching term, row-wise, one pass",
+        (
+            Row("matching term, row-wise, one pass", network={"matching_weight": 1.0}),
+            Row("no matching term (the paper's loss)", network={"matching_weight": 0.0}),
+            Row("matching term, Sinkhorn", network={"matching_weight": 1.0, "matching": "sinkhorn"}),
+            Row("matching term, three passes unrolled", network={"matching_weight": 1.0},
+                training={"num_passes": 3, "pairs": {"drawn_misalignment": False}}),
         ),
         True,
     ),
@@ -155,25 +145,27 @@ def ablation_table(setup: Setup, name: str) -> Table:
     """Measure every row of `ABLATIONS[name]`."""
     ablation = ABLATIONS[name]
     shapes, limit = setup.shapes(), setup.pairs_limit(DEFAULT_PAIRS)
-    given = None if ablation.trains else setup.network()
-    rows, steps = [], []
-    for row in tqdm(ablation.rows, desc=name, leave=False):
-        if ablation.trains:
-            network, num_steps = train_row(setup, row)
-            steps.append(num_steps)
-        else:
-            network = with_settings(given, **row.network)
-        pairs = make_test_pairs(shapes, row_protocol(row), limit)
-        rows.append(_measure(row, network, pairs))
-    notes = (ablation.note,) if ablation.note else ()
+    pairs_of = {row.name: make_test_pairs(shapes, row_protocol(row), limit) for row in ablation.rows}
+    rows, notes = [], (ablation.note,) if ablation.note else ()
     if ablation.trains:
+        seeds, steps = SEEDS[:1] if setup.quick else SEEDS, set()
+        for row in tqdm(ablation.rows, desc=name, leave=False):
+            runs = []
+            for seed in seeds:
+                network, num_steps = train_row(setup, row, seed)
+                runs.append(_measure(row, network, pairs_of[row.name]))
+                steps.add(num_steps)
+            rows.append(mean_of_runs(runs))
         notes += (
-            f"Each row trained from random weights for {setup.minutes:g} minutes ({min(steps)} to {max(steps)} steps "
-            "of 16 pairs, 256 points); the paper's rows for 100 epochs.",
+            f"Each row: the mean of {len(seeds)} runs from random weights, of {_range(steps)} steps of 16 pairs and 256"
+            " points; the paper's rows: 100 epochs.",
         )
+    else:
+        given = setup.network()
+        rows = [_measure(row, with_settings(given, **row.network), pairs_of[row.name]) for row in ablation.rows]
     if "robust_procrustes" not in ablation.rows[0].network:
         notes += ("Unweighted Procrustes, as in the paper, except in the last column.",)
-    notes += tuple(_notes_on_order(rows))
+    notes += tuple(notes_on_order(rows))
     return Table(
         ablation.title, setup.command, rows, COLUMNS, [], setup.settings() | {"pairs": limit or len(shapes)}, notes,
         first_heading=ablation.title,
@@ -193,22 +185,27 @@ def _measure(row: Row, network: PRNet, pairs: TestPairs) -> dict:
     return measured | ({} if row.published is None else {"published_mae_r_deg": row.published})
 
 
-def _notes_on_order(rows: list[dict]) -> Iterator[str]:
-    """The difference of two runs of one recipe, where there are two, and whether the rows have the paper's order."""
-    by_name = {row["method"]: row["mae_r_deg"] for row in rows}
-    spread = 0.0
-    for name, value in by_name.items():
-        if name.endswith(AGAIN):
-            other = by_name[name.removesuffix(AGAIN)]
-            spread = abs(value - other)
-            yield f"Two runs of one recipe: MAE(R) {other:.2f} and {value:.2f} degrees."
+def mean_of_runs(runs: list[dict]) -> dict:
+    """The means of the numbers of several runs of a row; `seeds`: the MAE(R) of each; `spread`: their range."""
+    each = [run["mae_r_deg"] for run in runs]
+    means = {key: fmean(run[key] for run in runs) for key, value in runs[0].items() if isinstance(value, float)}
+    return runs[0] | means | {"seeds": ", ".join(f"{value:.2f}" for value in each), "spread": max(each) - min(each)}
+
+
+def _range(values: set[int]) -> str:
+    return str(min(values)) if len(values) == 1 else f"{min(values)} to {max(values)}"
+
+
+def notes_on_order(rows: list[dict]) -> Iterator[str]:
+    """Whether the rows have the paper's order, and whether the seeds of a row differ as much as the rows."""
     known = [row for row in rows if "published_mae_r_deg" in row]
     if not known:
         return
     ours = [row["method"] for row in sorted(known, key=lambda row: row["mae_r_deg"])]
     papers = [row["method"] for row in sorted(known, key=lambda row: row["published_mae_r_deg"])]
-    if by_name[ours[-1]] - by_name[ours[0]] < 2 * spread:
-        yield "The rows differ by less than twice that: their order is not significant."
+    means = [row["mae_r_deg"] for row in known]
+    if max(means) - min(means) < max(row.get("spread", 0.0) for row in rows):
+        yield "The seeds of one row differ as much as the rows: their order is not significant."
     elif ours == papers:
         yield "The order is the paper's."
     else:
@@ -220,19 +217,21 @@ def row_protocol(row: Row) -> Protocol:
     return replace(PROTOCOLS["objects"], **row.protocol)
 
 
-def train_row(setup: Setup, row: Row) -> tuple[PRNet, int]:
-    """Train the network of a row from random weights. Returns it and the number of steps."""
+def train_row(setup: Setup, row: Row, seed: int) -> tuple[PRNet, int]:
+    """Train the network of a row from the random weights of a seed. Returns it and the number of steps."""
     from prnet_core.model.weights import choose_device
     from prnet_core.training import Trainer
     from prnet_core.training.config import make_training_config
 
     recipe = {**RECIPE, **(QUICK_RECIPE if setup.quick else {})}
     training = dict(row.training)
+    recipe.setdefault("steps", setup.steps if setup.minutes is None else 1_000_000)
     values = recipe | {
         "shapes": str(setup.needed_train_data()),
         "network": recipe["network"] | row.network,
         "pairs": recipe["pairs"] | training.pop("pairs", {}),
         "max_minutes": setup.minutes,
+        "seed": seed,
         **training,
     }
     with tempfile.TemporaryDirectory() as folder:

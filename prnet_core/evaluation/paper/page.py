@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from prnet_core.io.safe_write import replacing
+
 
 def update_page(page: Path, name: str, markdown: str) -> bool:
     """Write a table between `<!-- table NAME -->` and `<!-- end NAME -->` of `page`, one heading level lower.
@@ -18,5 +20,6 @@ def update_page(page: Path, name: str, markdown: str) -> bool:
         return False
     before, rest = text.split(start, 1)
     after = rest.split(end, 1)[1]
-    page.write_text(f"{before}{start}\n\n#{markdown}\n{end}{after}")
+    with replacing(page) as temporary:
+        temporary.write_text(f"{before}{start}\n\n#{markdown}\n{end}{after}")
     return True

@@ -22,7 +22,8 @@ class Setup:
     options     weights by method name, device
     methods     replaces the methods of a table
     limit       number of pairs, spread over the shapes; None: one for every shape
-    minutes     training time for each row of an ablation that trains
+    steps       training steps for each run of an ablation that trains
+    minutes     training time instead: the number of steps then depends on the machine
     quick       a few pairs and steps, to check that the command runs; the values mean nothing
     command     printed under the table
     """
@@ -33,7 +34,8 @@ class Setup:
     options: MethodOptions = field(default_factory=MethodOptions)
     methods: tuple[str, ...] | None = None
     limit: int | None = None
-    minutes: float = 5.0
+    steps: int = 160
+    minutes: float | None = None
     quick: bool = False
     command: str = ""
 

@@ -87,20 +87,6 @@ class BufferCore:
             self.lookup_transform_full_core, target_frame, target_time, source_frame, source_time, fixed_frame
         )
 
-    def get_latest_common_time(self, target_frame: str, source_frame: str) -> Time:
-        """The newest stamp that every moving frame between the two has; 0 where none of them moves."""
-        with self._lock:
-            self._check("getLatestCommonTime", target_frame=target_frame, source_frame=source_frame)
-            return Time(nanoseconds=self._resolve(target_frame, source_frame, LATEST))
-
-    def all_frames_as_string(self) -> str:
-        """One line a frame: which parent it has."""
-        with self._lock:
-            lines = [
-                f"Frame {child} exists with parent {cache.latest().parent}." for child, cache in self._frames.items()
-            ]
-        return "\n".join(lines)
-
     @staticmethod
     def _can(lookup, *arguments) -> tuple[bool, str]:
         try:

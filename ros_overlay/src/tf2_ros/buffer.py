@@ -11,7 +11,6 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.logging import get_logger
 from rclpy.node import Node
-from rclpy.task import Future
 from rclpy.time import Time
 from tf2_py.buffer_core import DEFAULT_CACHE_TIME, BufferCore
 
@@ -22,7 +21,6 @@ class Buffer(BufferCore):
     def __init__(self, cache_time: Duration | None = None, node: Node | None = None) -> None:
         super().__init__(DEFAULT_CACHE_TIME if cache_time is None else cache_time)
         self._new_data = threading.Condition()
-        self._callbacks: list[Callable[[], None]] = []
         self.clock = Clock() if node is None else node.get_clock()
         threshold = JumpThreshold(min_forward=None, min_backward=Duration(seconds=-1), on_clock_change=True)
         self.jump_handle = self.clock.create_jump_callback(threshold, post_callback=self.time_jump_callback)
@@ -66,10 +64,6 @@ class Buffer(BufferCore):
         self.can_transform_full(*arguments, timeout)
         return self.lookup_transform_full_core(*arguments)
 
-    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
-        """lookup_transform that awaits the transform."""
-        return await self.wait_for_transform_async(target_frame, source_frame, time)
-
     def can_transform(
         self,
         target_frame: str,
@@ -97,21 +91,6 @@ class Buffer(BufferCore):
         answer = self._wait(lambda: self.can_transform_full_core(*arguments), timeout)
         return answer if return_debug_tuple else answer[0]
 
-    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: Time) -> Future:
-        """A future that holds the transform as soon as the buffer has it."""
-        future = Future()
-
-        def try_lookup() -> None:
-            if not future.done() and self.can_transform_core(target_frame, source_frame, time)[0]:
-                future.set_result(self.lookup_transform_core(target_frame, source_frame, time))
-
-        with self._new_data:
-            try_lookup()
-            if not future.done():
-                self._callbacks.append(try_lookup)
-                future.add_done_callback(lambda _: self._forget(try_lookup))
-        return future
-
     def _wait(self, check: Callable[[], tuple[bool, str]], timeout: Duration) -> tuple[bool, str]:
         """The first positive answer, or the last negative one after `timeout` of the steady clock."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -124,11 +103,3 @@ class Buffer(BufferCore):
     def _notify(self) -> None:
         with self._new_data:
             self._new_data.notify_all()
-            callbacks = list(self._callbacks)
-        for callback in callbacks:
-            callback()
-
-    def _forget(self, callback: Callable[[], None]) -> None:
-        with self._new_data:
-            if callback in self._callbacks:
-                self._callbacks.remove(callback)

@@ -1,6 +1,7 @@
 """`prnet register` on small files: text, JSON, saved cloud, picture, exit codes."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def call(*arguments):
     return CliRunner().invoke(app, ["register", *map(str, arguments), "--weights", "none"])
 
 
-def test_prints_the_motion_as_text(files):
+def test_prints_the_transform_as_text(files):
     result = call(*files)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("accepted:")
@@ -50,6 +51,40 @@ def test_prints_json_saves_and_draws(files, tmp_path):
     moved = se3.apply(np.array(answer["T_target_source"]), read_cloud_file(files[0]))
     np.testing.assert_allclose(read_cloud_file(tmp_path / "moved.npy"), moved)
     assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_registered_clouds_are_shown(files, monkeypatch):
+    open3d = pytest.importorskip("open3d", reason="open3d is not installed")
+    shown = []
+
+    class Window:
+        def create_window(self, title):
+            return opens
+
+        def add_geometry(self, cloud):
+            shown.append(np.asarray(cloud.points))
+
+        def run(self):
+            shown.append("run")
+
+        def destroy_window(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(open3d.visualization, "Visualizer", Window)
+    opens = True
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert sys.platform != "linux" or call(*files, "--show").exit_code == 2
+    monkeypatch.setenv("DISPLAY", ":0")
+    opens = False
+    result = call(*files, "--show")
+    assert result.exit_code == 2 and "no window" in result.output
+    shown.clear()
+    opens = True
+    assert call(*files, "--show").exit_code == 0
+    assert shown[2:] == ["run", "closed"]
+    np.testing.assert_allclose(shown[0], read_cloud_file(files[1]))
+    np.testing.assert_allclose(shown[1], se3.apply(TRUE, read_cloud_file(files[0])), atol=0.03)
 
 
 def test_a_guess_is_used(files, tmp_path):

@@ -2,6 +2,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from prnet_core.evaluation.classical_methods import refine
@@ -46,6 +47,17 @@ def test_refinement_is_exact_where_the_points_are_the_same(shape):
         initial_guess = true @ se3.make_transform(turn, np.array([0.01, 0.0, -0.02]))
         refined = refine(source, target, initial_guess)
         assert geodesic_errors_deg(refined[None], true[None])[0] < 0.01
+
+
+def test_refinement_of_noisy_points_never_raises_their_residual(shape):
+    def residual(transform, source, target):
+        distances, _ = cKDTree(target).query(se3.apply(transform, source.astype(float)))
+        return np.mean(np.sort(distances)[: int(0.8 * len(distances))] ** 2)
+
+    for index in range(6):
+        source, target, true = protocol_pair(shape, index, "noise")
+        refined = refine(source, target, true)
+        assert residual(refined, source, target) <= residual(true, source, target) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", ["icp", "icp+refine"])

@@ -60,7 +60,7 @@ def test_oldest_goes_when_full_and_when_shrunk():
     assert scans.add(scan(rotated(130)), None, 10.0) and len(scans.snapshot()) == 3
 
 
-def test_poses_of_two_trajectories_are_told_apart():
+def test_poses_of_two_trajectories_are_distinguished():
     scans = RecentScans(5)
     scans.add(scan(), np.eye(4), 0.0)
     scans.start_trajectory()

@@ -103,7 +103,7 @@ def test_known_motions_are_used_for_about_their_share(room_scans):
     assert len(used) == 10 and {transform.source for transform in used} == {3}
 
 
-def test_held_out_scans_are_spread_and_what_touches_them_is_judged_on_only(room_scans):
+def test_held_out_scans_are_spread_and_what_touches_them_is_for_validation_only(room_scans):
     scans, transforms = room_scans
     tuned, held_out = split_scans(scans * 2, transforms, FineTuneConfig(held_out_share=0.25))
     assert (len(tuned), len(held_out)) == (9, 3)

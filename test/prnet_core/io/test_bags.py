@@ -94,7 +94,7 @@ def test_topic_is_chosen_or_the_topics_are_listed(tmp_path, bag_maker, scan_mess
             bag.point_cloud_topic()
 
 
-def test_cloud_that_cannot_be_read_is_left_out_and_told(tmp_path, bag_maker, scan_messages, caplog):
+def test_cloud_that_cannot_be_read_is_left_out_and_reported(tmp_path, bag_maker, scan_messages, caplog):
     messages = scan_messages(3)
     topic, time, cloud = messages[1]
     messages[1] = (topic, time, dataclasses.replace(cloud, fields=cloud.fields[:2]))

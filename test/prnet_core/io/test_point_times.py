@@ -62,6 +62,28 @@ def test_a_clock_that_starts_again_is_unwrapped(unit, period, after):
     np.testing.assert_allclose(times_from_stamp(values[shuffled], STAMP, False)[0], SWEEP[shuffled], atol=2e-6)
 
 
+@pytest.mark.parametrize("after", [0.003, 0.015, 0.05, 0.5, 0.985, 0.997])
+@pytest.mark.parametrize(
+    "unit, period",
+    [
+        (1e-6, 2.0**20), (1e-6, 2.0**22), (1e-6, 2.0**26), (1e-6, 2.0**31), (1e-9, 2.0**30), (1e-9, 2.0**31),
+        (1e-6, 1e7), (1e-6, 1e8), (1e-6, 3e5), (1e-6, 43200e6), (1e-5, 1e5), (1e-7, 2.0**32), (1 / 90000, 2.0**32),
+    ],
+)  # fmt: skip
+def test_a_clock_of_any_period_is_unwrapped_however_few_points_lie_before(unit, period, after):
+    values = np.mod(np.round(period - SWEEP[-1] * after / unit + SWEEP / unit), period)
+    times, reason = times_from_stamp(values, STAMP, True, None if unit in (1e-6, 1e-9) else unit)
+    assert reason == ""
+    difference = times - SWEEP
+    np.testing.assert_allclose(difference - np.median(difference), 0.0, atol=3e-4)
+
+
+def test_two_groups_that_are_no_rollover_are_dropped_from_one_percent_on():
+    values = np.r_[3e9 + SWEEP[:1980] * 1e9, 1.2e9 + SWEEP[1980:] * 1e9]
+    times, reason = times_from_stamp(values, STAMP, True, 1e-9)
+    assert times is None and "apart" in reason
+
+
 @pytest.mark.parametrize("start", [0.0, 0.06, 0.2, 0.4, 3.0, 7.5, 100.0, 3000.0])
 def test_a_clock_of_the_sensors_own_begins_at_the_stamp(start):
     """Also shortly after it started again: 3 s after it, the times are not 3 s after the stamp."""

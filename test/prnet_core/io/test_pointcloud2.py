@@ -10,7 +10,7 @@ pytest.importorskip("hypothesis", reason="hypothesis is not installed")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from prnet_core.io.pointcloud2 import CloudError, read_cloud  # noqa: E402
+from prnet_core.io.pointcloud2 import CloudError, read_cloud, replace_points  # noqa: E402
 
 DATATYPES = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 8}
 
@@ -278,7 +278,7 @@ def test_stray_times_do_not_decide_the_unit_and_stay_bounded():
     assert np.abs(times).max() < 0.3
 
 
-def test_columns_of_a_wide_cloud_are_told_apart():
+def test_columns_of_a_wide_cloud_are_distinguished():
     """500 columns, 2000 rows: a sample with a fixed stride of 2000 points would see a single column."""
     values = np.tile(np.round(np.linspace(0, 0.0999, 500) * 1e9).astype(np.uint32), 2000)
     times = read_cloud(timed_message("t", values, height=2000)).times
@@ -304,3 +304,30 @@ def test_a_time_field_outside_its_point_gives_way_to_the_next_and_costs_no_point
 
 def test_cloud_without_times():
     assert read_cloud(make_message(xyz(np.ones((2, 3))))).times is None
+
+
+@pytest.mark.parametrize("big_endian", [False, True])
+@pytest.mark.parametrize("coordinates", ["f4", "f8"])
+def test_points_are_replaced_and_the_other_fields_kept(big_endian, coordinates):
+    points = np.arange(1.0, 37.0).reshape(12, 3)
+    points[2], points[7] = np.nan, 0.0
+    columns = {name: points[:, axis].astype(coordinates) for axis, name in enumerate("xyz")}
+    columns["intensity"], columns["ring"] = np.arange(12, dtype="f4"), np.arange(100, 112, dtype="u2")
+    message = make_message(columns, height=3, row_padding=5, big_endian=big_endian)
+    cloud = read_cloud(message)
+    chosen = cloud.rows[::3]
+    moved = cloud.points[::3] + 0.5
+    data = replace_points(message, chosen, moved)
+    message.height, message.width, message.row_step, message.data = 1, len(chosen), len(data), data
+    np.testing.assert_array_equal(read_cloud(message).points, moved)
+    order = ">" if big_endian else "<"
+    records = np.frombuffer(data, [(n, c.dtype.newbyteorder(order)) for n, c in columns.items()])
+    np.testing.assert_array_equal(records["intensity"], chosen)
+    np.testing.assert_array_equal(records["ring"], chosen + 100)
+
+
+def test_integers_cannot_be_replaced():
+    columns = {name: np.arange(1, 4, dtype="i2") for name in "xyz"}
+    message = make_message(columns)
+    assert replace_points(message, np.array([1]), np.array([[0.5, 0.5, 0.5]])) is None
+    assert read_cloud(message).rows is None

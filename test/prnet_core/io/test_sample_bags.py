@@ -24,7 +24,7 @@ def test_all_is_small():
 
 
 @pytest.mark.parametrize("name, number", [("lidar_walk", 64), ("depth_walk", 16)])
-def test_simulated_bag_has_truth_and_mount_for_every_scan(name, number):
+def test_simulated_bag_has_ground_truth_and_extrinsics_for_every_scan(name, number):
     with open_bag(DATA / name) as bag:
         scans = list(bag.scans())
         frame = scans[0].frame_id
@@ -35,7 +35,7 @@ def test_simulated_bag_has_truth_and_mount_for_every_scan(name, number):
 
 
 def test_lidar_points_lie_on_the_floor_once_the_motion_is_undone():
-    """Truth, mount and per-point times agree: the floor is where z = 0, to the noise, over the whole sweep."""
+    """Ground truth, extrinsics and point times agree: the floor is where z = 0, to the noise, over the whole sweep."""
     heights = []
     with open_bag(DATA / "lidar_walk") as bag:
         truth = ground_truth(bag, "lidar")

@@ -15,7 +15,7 @@ def truth():
     return np.stack([se3.exp(twist * i) for i in range(20)])
 
 
-def test_errors_of_the_truth_are_zero(truth):
+def test_errors_of_the_ground_truth_are_zero(truth):
     assert absolute_trajectory_error(truth, truth) == pytest.approx(0.0, abs=1e-9)
     error = relative_pose_error(truth, truth, 3)
     assert error.translation_rmse == pytest.approx(0.0, abs=1e-9)
@@ -55,7 +55,7 @@ def test_files_come_back_as_written(truth, tmp_path):
     np.testing.assert_allclose(read_kitti(tmp_path / "a.kitti"), truth, atol=1e-8)
 
 
-def test_a_truth_is_told_by_its_columns_below_any_comments(truth, tmp_path):
+def test_a_ground_truth_file_is_recognised_by_its_columns_below_any_comments(truth, tmp_path):
     write_tum(tmp_path / "a", Trajectory(np.arange(20.0), truth))
     head = "# ground truth trajectory\n# of the caf\u00e9\n\n# timestamp tx ty tz qx qy qz qw\n"
     (tmp_path / "a").write_text(head + (tmp_path / "a").read_text())
@@ -64,7 +64,7 @@ def test_a_truth_is_told_by_its_columns_below_any_comments(truth, tmp_path):
     np.testing.assert_allclose(read_truth(tmp_path / "b", list(range(20))).poses, truth, atol=1e-8)
 
 
-def test_no_truth_shares_no_instant(truth):
+def test_no_ground_truth_shares_no_instant(truth):
     ours, theirs = match_stamps(Trajectory(np.arange(20.0), truth), Trajectory(np.zeros(0), truth[:0]))
     assert len(ours) == len(theirs) == 0
 

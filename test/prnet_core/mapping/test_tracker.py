@@ -14,7 +14,7 @@ POINTS = np.random.default_rng(0).uniform(-5.0, 5.0, (500, 3)).astype(np.float32
 
 @dataclass
 class FakeLocalizer:
-    """Answers as told, with the true pose of the scan."""
+    """Answers as configured, with the true pose of the scan."""
 
     status: str = "accepted"
     near_status: str = "accepted"
@@ -27,18 +27,18 @@ class FakeLocalizer:
         status = self.status if origins is None or self.status != "joined" else "accepted"
         status = "rejected" if status == "joined" else status
         others = [np.eye(4)] if status == "ambiguous" else []
-        return LocalizationResult(status, "told so", self.T_map_sensor, np.eye(6), alternatives=others)
+        return LocalizationResult(status, "as configured", self.T_map_sensor, np.eye(6), alternatives=others)
 
     def localize_near(self, points, T_map_sensor, search=False):
         self.checks += 1
-        return LocalizationResult(self.near_status, "told so", T_map_sensor, np.eye(6))
+        return LocalizationResult(self.near_status, "as configured", T_map_sensor, np.eye(6))
 
 
 class Drive:
     """A robot that moves 0.1 m and 0.1 s a scan; `trajectory` counts how often its odometry was lost."""
 
-    def __init__(self, **told):
-        self.localizer = FakeLocalizer(**told)
+    def __init__(self, **settings):
+        self.localizer = FakeLocalizer(**settings)
         self.tracker = MapTracker(self.localizer)
         self.k = self.trajectory = 0
 
@@ -109,5 +109,5 @@ def test_an_initial_pose_is_confirmed_or_refused_with_the_reason():
     drive.localizer.near_status = "rejected"
     drive.tracker.set_initial_pose(np.eye(4))
     answer = drive.step()
-    assert "not confirmed by the scan: told so" in answer.note
+    assert "not confirmed by the scan: as configured" in answer.note
     np.testing.assert_allclose(answer.T_map_odom, drive.step().T_map_odom)

@@ -25,8 +25,8 @@ def update(T_odom_sensor, twist=None, covariance=None, registration=None, elapse
 
 
 @given(twists, twists)
-def test_base_pose_is_the_sensor_pose_moved_along_the_mount(motion, mount):
-    T_odom_sensor, T_base_sensor = se3.exp(motion), se3.exp(mount)
+def test_base_pose_is_the_sensor_pose_moved_along_the_extrinsics(motion, extrinsics):
+    T_odom_sensor, T_base_sensor = se3.exp(motion), se3.exp(extrinsics)
     T_odom_base = motion_of_base(update(T_odom_sensor), T_base_sensor).T_odom_base
     np.testing.assert_allclose(T_odom_base @ T_base_sensor, T_base_sensor @ T_odom_sensor, atol=1e-9)
 
@@ -42,9 +42,9 @@ def test_turning_on_the_spot_with_a_sensor_one_metre_ahead():
 
 
 @given(twists, twists)
-def test_covariance_of_the_base_follows_a_small_error_of_the_sensor(motion, mount):
+def test_covariance_of_the_base_follows_a_small_error_of_the_sensor(motion, extrinsics):
     """Every column of the covariance's root is an error; what it does to the base is computed by moving it."""
-    T_odom_sensor, T_base_sensor = se3.exp(motion), se3.exp(mount)
+    T_odom_sensor, T_base_sensor = se3.exp(motion), se3.exp(extrinsics)
     root = np.random.default_rng(0).normal(size=(6, 6)) * 1e-6
     reference = T_base_sensor @ T_odom_sensor @ se3.invert(T_base_sensor)
     base_errors = []

@@ -38,7 +38,7 @@ def test_a_single_repeated_point_stays_finite():
     assert np.isfinite(source).all() and np.isfinite(target).all() and np.isfinite(normalisation.scale)
 
 
-def test_thinning_evens_out_the_density(rng):
+def test_downsampling_evens_out_the_density(rng):
     """A flat scan with a hundred times the density near its middle."""
     radius = 10.0 * rng.random(20_000) ** 2
     angle = rng.uniform(0.0, 2 * np.pi, 20_000)
@@ -52,7 +52,7 @@ def test_thinning_evens_out_the_density(rng):
     assert 0.3 * voxel < spacing_near < 2.0 * voxel
 
 
-def test_thinning_uses_one_voxel_for_both_and_the_sparser_decides(rng):
+def test_downsampling_uses_one_voxel_for_both_and_the_sparser_decides(rng):
     small, large = rng.uniform(0, 1, (5000, 3)) * [1, 1, 0], rng.uniform(0, 4, (5000, 3)) * [1, 1, 0]
     _, _, voxel = downsample_pair(small, large, 300, rng)
     assert 300 <= len(voxel_centroids(small, voxel)) <= 450

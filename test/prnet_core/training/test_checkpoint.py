@@ -79,7 +79,7 @@ def test_a_damaged_checkpoint_is_refused_by_name_and_the_one_before_is_used(fold
     assert len(warnings) == 1 and "checkpoint-00000003" in warnings[0]
 
 
-def test_all_damaged_starts_anew_and_names_both(folder):
+def test_all_damaged_starts_again_and_names_both(folder):
     for path in folder.glob("*.safetensors"):
         path.write_bytes(b"x")
     warnings = []

@@ -19,7 +19,7 @@ from prnet_core.evaluation.baselines import (
 from prnet_core.evaluation.learned_methods import with_settings
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.evaluation.paper import TABLES, Setup, protocols
-from prnet_core.evaluation.paper.ablations import ABLATIONS
+from prnet_core.evaluation.paper.ablations import ABLATIONS, mean_of_runs, notes_on_order
 from prnet_core.evaluation.paper.transfer import rotated
 from prnet_core.model import PRNet, PRNetConfig, save_network
 
@@ -104,7 +104,16 @@ def test_ablations(setup, name):
         assert row.get("published_mae_r_deg") == given.published
         assert np.isfinite(row["mae_r_deg"])
     if ablation.trains:
-        assert any("2 to 2 steps" in note for note in table.notes)
+        assert any("of 2 steps" in note for note in table.notes)
+
+
+def test_seeds_of_a_row_are_averaged_and_their_spread_decides_on_the_order():
+    runs = [{"method": "a", "mae_r_deg": value, "published_mae_r_deg": 1.0} for value in (1.0, 2.0, 6.0)]
+    row = mean_of_runs(runs)
+    assert (row["mae_r_deg"], row["seeds"], row["spread"]) == (3.0, "1.00, 2.00, 6.00", 5.0)
+    other = row | {"method": "b", "mae_r_deg": 7.0, "published_mae_r_deg": 2.0}
+    assert "not significant" in " ".join(notes_on_order([row, other]))
+    assert list(notes_on_order([row, other | {"mae_r_deg": 9.0}])) == ["The order is the paper's."]
 
 
 def test_ablations_that_train_ask_for_training_data(folder):

@@ -1,0 +1,87 @@
+"""The search for a scan that is not near its prediction: on the local map, or on a keyframe."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.odometry.keyframes import Keyframe, Keyframes
+from prnet_core.odometry.tracking import relocation_config
+from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration.preprocess import PreparedCloud
+from prnet_core.registration.search import Hypotheses
+
+REACHABLE_TRANSLATION = 0.25  # of the median range, and
+REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
+
+
+@dataclass(frozen=True)
+class Found:
+    """A scan's place. T_map_sensor: (4, 4). frame: the keyframe that it was registered to; None: the local map."""
+
+    T_map_sensor: np.ndarray
+    result: RegistrationResult
+    frame: Keyframe | None
+
+
+class LostSearch:
+    """One search for each scan, on another target each time, so that no scan waits long."""
+
+    def __init__(self, registration: Registration):
+        self._registration = registration
+        self._relocator = Registration(None, relocation_config(registration.config))
+
+    def search_frame(
+        self, source: PreparedCloud, points: np.ndarray, keyframes: Keyframes, num_lost: int, deadline: float
+    ) -> Found | None:
+        """On the keyframe that is next after `num_lost` lost scans; those that look like the scan (N, 3) first."""
+        frames = keyframes.most_similar_first(points)
+        frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
+        target = frame.prepared(self._registration.config, source.voxel_size)
+        result = self._relocate(source, target, num_lost, deadline)
+        return Found(frame.T_map_sensor @ result.T_target_source, result, frame) if result.usable else None
+
+    def search_map(
+        self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
+    ) -> Found | None:
+        """On the local map. Just after tracking: from a guess (4, 4) or None, and beyond it; while lost: a cheaper
+        search without a guess."""
+        if num_lost:
+            result = self._relocate(source, target, num_lost, deadline)
+        else:
+            left = deadline - clock.perf_counter()
+            result = self._registration.register_prepared(source, target, guess, deadline=left)
+        return Found(result.T_target_source, result, None) if result.usable else None
+
+    def _relocate(
+        self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
+    ) -> RegistrationResult:
+        """By features; with a network, by it in every second round over the targets."""
+        network = self._registration.network
+        self._relocator.network = network  # it may have been replaced
+        kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"
+        left = deadline - clock.perf_counter()
+        return self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
+
+
+def is_map_next(num_lost: int) -> bool:
+    """Whether the local map is the target after `num_lost` lost scans: at every third scan."""
+    return num_lost % 3 == 0
+
+
+def is_reachable(
+    pose: np.ndarray, predicted: np.ndarray, twist: np.ndarray, elapsed: float, median_range: float
+) -> bool:
+    """Whether the sensor can have moved to a pose (4, 4) in `elapsed` seconds; otherwise it was carried.
+
+    predicted: (4, 4). twist: (6,) the last one, m/s and rad/s. median_range: of the scan's points, metres.
+    """
+    error = se3.invert(predicted) @ pose
+    travelled = np.abs(elapsed) * twist
+    return bool(
+        np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
+        and se3.rotation_angle(error[:3, :3]) < REACHABLE_ROTATION + np.linalg.norm(travelled[3:])
+    )
