@@ -48,6 +48,7 @@ def fine_tune(
     from prnet_core.fine_tuning.scan_transforms import register_neighbours
     from prnet_core.io.safe_write import check_target
     from prnet_core.model import load_network, save_network
+    from prnet_core.model.weights import FOR_SCANS
     from prnet_core.registration import Registration, RegistrationConfig
 
     began = time.monotonic()
@@ -59,7 +60,7 @@ def fine_tune(
             seed=seed,
         )  # fmt: skip
         torch.set_num_threads(threads)
-        network = load_network(weights, device)
+        network = load_network(weights or FOR_SCANS, device)
         clouds = different_scans(read_scans(scans, topic, columns), max_scans)
         typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
         transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))

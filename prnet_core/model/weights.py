@@ -17,7 +17,9 @@ FORMAT = "prnet/1"
 WEIGHTS = Path(__file__).resolve().parent.parent / "weights"
 PACKAGED_BY_NAME = {"small": WEIGHTS / "prnet_small.safetensors", "invariant": WEIGHTS / "prnet_invariant.safetensors"}
 PACKAGED = PACKAGED_BY_NAME["small"]
-"""The default."""
+"""The default of `load_network`: objects, by the paper's protocol."""
+FOR_SCANS = "invariant"
+"""The packaged weights of the registration of scans: command line, odometry, maps and node."""
 
 
 class WeightsError(ValueError):

@@ -138,13 +138,11 @@ class Search:
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
-            network, rotations = self.network, self.config.network_rotations
-            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
-                yield lambda: self.refine(self._network(network, range(1), rotations))
-            else:
-                seeds = range(1, 1 + self.config.network_samples)
-                yield lambda: self.refine(self._network(network, range(1), 1))
-                yield lambda: self.refine(self._network(network, seeds, rotations))
+            network, config = self.network, self.config
+            yield lambda: self.refine(self._network(network, range(1), 1))
+            if network.config.features != "surface":  # whose one run gives several hypotheses, whatever the rotation
+                seeds = range(1, 1 + config.network_samples)
+                yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):
@@ -160,7 +158,7 @@ class Search:
                 self.config.surface_points if surface else self.config.network_points,
                 self.config.network_passes,
                 seeds,
-                rotations_about_vertical(num_rotations),
+                rotations_about_vertical(self.config.network_hypotheses if surface else num_rotations),
             )
         return [("network", item) for item in transforms]
 
