@@ -94,7 +94,7 @@ def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path
             flush=True,
         )
         result = _play(bag, recording, rate, wait, Path(f"{stem}.node.log"))
-        _report(bag, recording, result, _restart(bag, recording, result.trajectory, stem), stem)
+        _report(bag, recording, result, _restart(bag, recording, result.trajectory, wait, stem), stem)
 
 
 def _inspect(bag: Bag, topic: str | None) -> Recording:
@@ -142,7 +142,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
         rclpy.try_shutdown()
 
 
-def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, stem: Path) -> Restart | None:
+def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool, stem: Path) -> Restart | None:
     """Make a map of the drive, start the node in it at a random scan; None after a drive too short for a map.
 
     What goes wrong here is a line of the table: the drive counts.
@@ -163,7 +163,7 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, stem: Path)
     folder = Path(f"{stem}.map").absolute()
     try:
         save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
-        arguments = [*_node_arguments(recording, wait=False), "-p", f"map:={folder}"]
+        arguments = [*_node_arguments(recording, wait), "-p", f"map:={folder}"]
         with Process("node", "prnet_ros.node.main", arguments, Path(f"{stem}.map.node.log")) as node:
             if not _wait_until(listener.is_ready, START_TIMEOUT, node):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")

@@ -12,7 +12,7 @@ import traceback
 
 from prnet_ros.arguments import described, ros_argument_errors
 
-_SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` loses patience after 5
+_SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` sends SIGTERM after 5
 
 
 def main(args: list[str] | None = None) -> int:
