@@ -79,7 +79,7 @@ def _remove_remains(folder: Path) -> None:
 
 
 def load_map(folder: Path | str) -> KeyframeMap:
-    """Read a map. Raises MapError naming the file and what is wrong with it."""
+    """Read a map. Raises MapError naming the file and the problem."""
     folder = Path(folder)
     record = _read_record(folder)
     try:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.registration import RegistrationConfig
+from prnet_core.geometry import se3
+from prnet_core.odometry.config import OdometryConfig
+from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 MAX_PREPARED = 12  # keyframes: each takes several megabytes
@@ -29,6 +31,20 @@ class Keyframe:
     def __post_init__(self) -> None:
         self.points = self.points.astype(np.float32)
         self.signature = signature(self.points)
+
+
+def is_keyframe(
+    newest: Keyframe, pose: np.ndarray, result: RegistrationResult, median_range: float, config: OdometryConfig
+) -> bool:
+    """Whether a scan at a pose (4, 4) of the map becomes a keyframe: by overlap, and by its distance to the newest.
+
+    From a weak result only where the scan would leave the map otherwise. median_range: of the scan's points, metres.
+    """
+    if result.overlap_source < config.keyframe_overlap:
+        return True
+    motion = se3.invert(newest.T_map_sensor) @ pose
+    moved = float(np.linalg.norm(motion[:3, 3])) > config.keyframe_distance * median_range
+    return result.status == "accepted" and (moved or se3.rotation_angle(motion[:3, :3]) > config.keyframe_angle)
 
 
 class Keyframes:

@@ -1,4 +1,4 @@
-"""The node in a saved map, over DDS, with the sample data: it finds itself, loses itself, and is asked wrong things."""
+"""The node in a saved map, over DDS, with the sample data: localisation, loss and recovery, invalid requests."""
 
 import json
 import os
@@ -201,9 +201,9 @@ def test_services_and_initial_poses(driver, walk, map_folder):
     give(pose, frame="odom")
     driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the wrong frame to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.position, "x", float("nan")))
-    driver.wait_for_map_status(has_refused(2, "not a rigid motion"), "NaN to be refused")
+    driver.wait_for_map_status(has_refused(2, "not a rigid transform"), "NaN to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.orientation, "w", 0.0) or zero(message))
-    driver.wait_for_map_status(has_refused(3, "not a rigid motion"), "the zero quaternion to be refused")
+    driver.wait_for_map_status(has_refused(3, "not a rigid transform"), "the zero quaternion to be refused")
 
     give(pose @ se3.exp(np.array([0.2, -0.1, 0.0, 0.0, 0.0, 0.1])))
     driver.send_until(range(30, 34), lambda: driver.located, "the initial pose is confirmed")

@@ -85,7 +85,7 @@ def test_fields_in_capitals(tmp_path, bag_maker, scan_messages):
 
 
 def write_with(path, messages, bag_maker, compressed: bool = False):
-    """An MCAP bag, its chunks compressed with zstd if asked."""
+    """An MCAP bag, its chunks compressed with zstd on request."""
     if not compressed:
         return bag_maker.write(path, messages)
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -204,10 +204,10 @@ def walk_with_truth(bag_maker, scan_messages, frame="lidar", quaternion=STRAIGHT
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"quaternion": (0.0, 0.0, 0.0, 0.0)}, {"quaternion": (np.nan, 0.0, 0.0, 1.0)}, {"x": np.inf}]
+    "invalid", [{"quaternion": (0.0, 0.0, 0.0, 0.0)}, {"quaternion": (np.nan, 0.0, 0.0, 1.0)}, {"x": np.inf}]
 )
-def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, caplog, wrong):
-    scans = open_scans(bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, **wrong)))
+def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, caplog, invalid):
+    scans = open_scans(bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, **invalid)))
     np.testing.assert_allclose(scans.truth.stamps, [100.0, 100.2])
     assert len(list(scans)) == 3
     assert caplog.text.count("/ground_truth/tf") == 1
