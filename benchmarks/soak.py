@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ MAX_GROWTH = 0.05  # of the memory after the first tenth, and
 MAX_SLOWDOWN = 0.25  # of the median latency in the second tenth
 EMPTY_EVERY, OUTLIER_EVERY = 211, 307  # scans between empty scans, and between stamps 100 s ahead
 LONGEST_WAIT = 0.5  # seconds for the odometry of a scan; none comes for stamps far ahead
-ENDS = ("registered", "rejected", "ambiguous", "weak", "dropped", "ignored", "outdated", "too_fast")
+ENDS = ("registered", "rejected", "ambiguous", "dropped", "ignored", "bad_cloud.", "error.")  # of a scan, or prefixes
 ARGUMENTS = ("weights:=none", "num_threads:=1", "publish_lost:=true", "publish_weak:=true", "reliability:=reliable")
 
 
@@ -139,7 +140,7 @@ def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
                 latencies.append(np.nan if latency is None else latency)
                 if number % max(1, tenth // 2) == 0:
                     states[number] = process_state(node.pid)
-                    print(f"{number}: {states[number]}, {counters(robot.values)}", flush=True)
+                    print(f"{number}: {states[number]}, {dict(counters(robot.values))}", flush=True)
             seconds = time.monotonic() - began
             time.sleep(2.0)  # for the next report
         finally:
@@ -153,8 +154,8 @@ def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
         "points": round(num_points / num_scans),
         "scans": num_scans,
         "seconds": seconds,
-        "counts": counts,
-        "accounted": counts.get("received") == num_scans and sum(counts.get(key, 0) for key in ENDS) == num_scans,
+        "counts": dict(counts),
+        "accounted": counts.get("received") == num_scans == counts.total() - num_scans,
         "settled": states[tenth],
         "end": states[max(states)],
         "megabytes": {number: state["megabytes"] for number, state in states.items()},
@@ -163,9 +164,9 @@ def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
     }
 
 
-def counters(values: dict[str, str]) -> dict[str, int]:
-    """The counters of scans among the node's diagnostics."""
-    return {key: int(values[key]) for key in ("received", *ENDS) if key in values}
+def counters(values: dict[str, str]) -> Counter[str]:
+    """The scans received and how each of them ended, from the node's diagnostics."""
+    return Counter({key: int(text) for key, text in values.items() if key == "received" or key.startswith(ENDS)})
 
 
 def problems(result: dict) -> list[str]:
