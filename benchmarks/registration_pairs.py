@@ -17,7 +17,7 @@ from typing import get_args
 
 import numpy as np
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
-from registration_data import Pair, bunny_pairs, lidar_pairs, other_right_pairs, turned
+from registration_data import Pair, bunny_pairs, lidar_pairs, other_scan_pairs, rotated
 from registration_peers import PEERS
 
 from prnet_core.evaluation.table import measured_here
@@ -27,14 +27,14 @@ from prnet_core.registration.result import RegistrationResult
 
 SETS: dict[str, Callable[[], Iterator[Pair]]] = {
     "bunny": bunny_pairs,
-    "bunny, turned up to 45 deg": lambda: turned(bunny_pairs(), 45.0),
-    "bunny, turned up to 90 deg": lambda: turned(bunny_pairs(), 90.0),
-    "bunny, turned up to 180 deg": lambda: turned(bunny_pairs(), 180.0),
+    "bunny, rotated up to 45 deg": lambda: rotated(bunny_pairs(), 45.0),
+    "bunny, rotated up to 90 deg": lambda: rotated(bunny_pairs(), 90.0),
+    "bunny, rotated up to 180 deg": lambda: rotated(bunny_pairs(), 180.0),
     "lidar, 1 apart": lambda: lidar_pairs(1),
     "lidar, 3 apart": lambda: lidar_pairs(3),
     "lidar, 6 apart": lambda: lidar_pairs(6),
     "lidar, 10 apart": lambda: lidar_pairs(10),
-    "street, car, room, depth camera": other_right_pairs,
+    "street, car, room, depth camera": other_scan_pairs,
     "fragments, overlap > 0.3": lambda: rotated_at_random(fragment_pairs(0.3)),
     "fragments, overlap 0.1-0.3": lambda: rotated_at_random(fragment_pairs(0.1, 0.3)),
     "lidar, overlap 0.2-0.4": lambda: rotated_at_random(lidar_pairs_by_overlap(0.2, 0.4)),
@@ -47,7 +47,7 @@ OURS, OURS_CLASSICAL = "prnet_ros", "prnet_ros, no network"
 def load_methods(weights: str | None) -> dict[str, Callable[[Pair], object]]:
     """All methods by name: each takes a pair and gives T_target_source, ours a result.
 
-    weights: a file that takes the place of the default network.
+    weights: a file that replaces the default network.
     """
     import torch
 
@@ -93,25 +93,25 @@ def run_set(pairs: list[Pair], method: Callable[[Pair], object]) -> dict:
         seconds = time.process_time() - began
         estimate = getattr(answer, "T_target_source", answer)
         degrees, metres = pair.errors(estimate)
-        row = {"pair": pair.name, "right": pair.is_right(estimate), "degrees": degrees, "metres": metres}
+        row = {"pair": pair.name, "correct": pair.is_correct(estimate), "degrees": degrees, "metres": metres}
         row["cpu_seconds"] = seconds
         if estimate is not answer:
             row |= {"status": answer.status, "hypothesis": answer.hypothesis, "inlier_ratio": answer.inlier_ratio}
         rows.append(row)
-    right = [row for row in rows if row["right"]]
+    correct = [row for row in rows if row["correct"]]
     return {
-        "right": len(right),
+        "correct": len(correct),
         "of": len(rows),
-        "wrong_accepted": sum(row.get("status") == "accepted" and not row["right"] for row in rows),
+        "incorrect_accepted": sum(row.get("status") == "accepted" and not row["correct"] for row in rows),
         "cpu_seconds": float(np.median([row["cpu_seconds"] for row in rows])),
-        "median_degrees_of_right": float(np.median([row["degrees"] for row in right])) if right else None,
-        "median_metres_of_right": float(np.median([row["metres"] for row in right])) if right else None,
+        "median_degrees_of_correct": float(np.median([row["degrees"] for row in correct])) if correct else None,
+        "median_metres_of_correct": float(np.median([row["metres"] for row in correct])) if correct else None,
         "pairs": rows,
     }
 
 
 def to_markdown(results: dict, command: str) -> str:
-    """One table: right pairs of all, and CPU seconds a pair."""
+    """One table: correct pairs of all, and CPU seconds a pair."""
     methods = list(next(iter(results.values())))
     lines = [
         "# Registration of real pairs without a guess",
@@ -120,10 +120,10 @@ def to_markdown(results: dict, command: str) -> str:
         "",
         measured_here(),
         "",
-        "Correct pairs, incorrect ones that were accepted (ours), and the median CPU seconds of a pair, one thread.",
-        "Correct: within 5 degrees and 1 cm for the bunny, 15 degrees and 0.3 m for fragments, 5 degrees and 1 m for",
-        "the lidar at little overlap, 5 degrees and 2 m for the car at 10 m, 2 degrees and 0.3 m else (0.1 m for the",
-        "depth camera). Errors are those of the source's centre.",
+        "Correct pairs, incorrect ones that were accepted (ours), and the median CPU seconds of a pair: one thread,",
+        "from raw points. Correct: within 5 degrees and 1 cm for the bunny, 15 degrees and 0.3 m for fragments,",
+        "5 degrees and 1 m for the lidar at little overlap, 5 degrees and 2 m for the car at 10 m, 2 degrees and 0.3 m",
+        "else (0.1 m for the depth camera). Errors are those of the source's centre.",
         "",
         "| method | " + " | ".join(results) + " |",
         "|---|" + "---|" * len(results),
@@ -132,18 +132,18 @@ def to_markdown(results: dict, command: str) -> str:
         cells = [cell(result[method]) for result in results.values()]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     lines += ["", "Which hypothesis won, ours with the network:", "", "| set | hypotheses |", "|---|---|"]
-    for name, result in results.items():
+    for set_name, result in results.items():
         if OURS in result:
-            starts = [row["hypothesis"] for row in result[OURS]["pairs"]]
-            counts = ", ".join(f"{start} {starts.count(start)}" for start in dict.fromkeys(starts))
-            lines.append(f"| {name} | {counts} |")
+            names = [row["hypothesis"] for row in result[OURS]["pairs"]]
+            counts = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+            lines.append(f"| {set_name} | {counts} |")
     return "\n".join(lines) + "\n"
 
 
 def cell(result: dict) -> str:
     """Of one method and set, for the table."""
-    wrong = f", {result['wrong_accepted']} wrong accepted" if result["wrong_accepted"] else ""
-    return f"{result['right']}/{result['of']}{wrong}, {result['cpu_seconds']:.2f} s"
+    incorrect = f", {result['incorrect_accepted']} incorrect accepted" if result["incorrect_accepted"] else ""
+    return f"{result['correct']}/{result['of']}{incorrect}, {result['cpu_seconds']:.2f} s"
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ def measure(network: PRNet, pairs: list[Pair], num_points: int, passes: int) -> 
         seconds += time.process_time() - began
         estimate = from_voxels(transforms[0], source, target) if transforms else np.eye(4)
         errors.append(pair.errors(estimate)[0])
-        found += pair.is_right(estimate)
+        found += pair.is_correct(estimate)
     return {"found": found, "median_deg": float(np.median(errors)), "seconds": seconds / len(pairs)}
 
 

@@ -51,6 +51,46 @@ SURVEYS: dict[str, tuple[Callable[[int], Place], Survey]] = {
     "table top": (table_place, Survey(DepthCamera.table_top_stereo(), (0.1, 0.45), 4.0)),
     "depth camera": (office, Survey(DepthCamera.kinect_like(), (0.1, 0.4), 10.0, seconds=0.3)),
 }
+HELD_OUT: dict[str, tuple[Callable[[int], Place], Survey]] = {  # nothing is chosen on these
+    "held out 16 rings": (
+        office,
+        Survey(
+            SpinningLidar(16, 900, -15.0, 15.0, min_range=0.4, max_range=100.0, range_noise=0.02), (0.3, 1.2), 45.0, 2
+        ),
+    ),
+    "held out 64 rings": (
+        garage,
+        Survey(SpinningLidar(64, 512, -45.0, 45.0, min_range=0.3, max_range=90.0), (0.5, 2.0), 60.0, 2, 0.5),
+    ),
+    "held out 128 rings": (
+        street,
+        Survey(SpinningLidar(128, 360, -25.0, 15.0, min_range=1.0, max_range=150.0), (1.0, 5.0), 20.0, 2, 0.5),
+    ),
+    "held out Livox": (stairs, Survey(NonRepetitiveLidar(), (0.2, 0.6), 10.0, 2, 0.5)),
+    "held out stereo": (
+        office,
+        Survey(
+            DepthCamera(
+                320, 240, 300.0, 0.4, 8.0, disparity_noise=0.08, shared_noise=0.1, disparity_scale=28.0, bleeding=0.3
+            ),
+            (0.1, 0.4),
+            10.0,
+            2,
+            0.3,
+        ),
+    ),
+    "held out near stereo": (
+        table_place,
+        Survey(
+            DepthCamera(
+                320, 240, 230.0, 0.15, 2.0, disparity_noise=0.2, shared_noise=0.15, disparity_scale=14.0, holes=0.05
+            ),
+            (0.05, 0.3),
+            5.0,
+            2,
+        ),
+    ),
+}
 
 
 def room_pairs(seed: int = 0) -> Iterator[TwoScans]:
@@ -68,8 +108,8 @@ def corridor_pairs(seed: int = 0) -> Iterator[TwoScans]:
 
 
 def survey_pairs(name: str, seed: int = 0) -> Iterator[TwoScans]:
-    """Pairs of `SURVEYS[name]` in NUM_RECORDINGS places."""
-    make_place, survey = SURVEYS[name]
+    """Pairs of `SURVEYS[name]` or `HELD_OUT[name]` in NUM_RECORDINGS places."""
+    make_place, survey = (SURVEYS | HELD_OUT)[name]
     for number in range(NUM_RECORDINGS):
         place = make_place(100 * seed + number)
         scene, rng = place.scene(), np.random.default_rng([seed, number, 40])
@@ -86,7 +126,7 @@ def single_scans(
     name: str, scans_a_place: int, seed: int = 0
 ) -> Iterator[tuple[str, list[tuple[np.ndarray, np.ndarray]]]]:
     """For each recording of a survey its name, and `scans_a_place` scans (points, T_world_sensor) along its path."""
-    make_place, survey = SURVEYS[name]
+    make_place, survey = (SURVEYS | HELD_OUT)[name]
     for number in range(NUM_RECORDINGS):
         place = make_place(100 * seed + number)
         scene, rng = place.scene(), np.random.default_rng([seed, number, 41])

@@ -1,7 +1,7 @@
 """Refined candidates of labelled pairs, correct and incorrect, for the verification benchmark.
 
 A candidate is what the refinement makes of a hypothesis: the true transform, the frames as they are, the centroids, the
-feature matches, and the truth rotated by 90, 180, 270 (about z) or about 25 degrees, or shifted.
+feature matches, and the true transform rotated by 90, 180, 270 (about z) or about 25 degrees, or shifted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from verification_data import Pair
 
 from prnet_core.geometry import se3
-from prnet_core.geometry.se3 import transform_distance as motion_distance
+from prnet_core.geometry.se3 import transform_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
 from prnet_core.registration.feature_hypotheses import feature_transforms
-from prnet_core.registration.preprocess import PreparedCloud, clean_points
+from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
 
@@ -43,12 +43,18 @@ class Row:
     previous_information: float  # smallest eigenvalue with the target's normals alone
 
 
+def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
+    """The voxel size and the points of source and target that `Registration.register` takes."""
+    registration, origins = Registration(None, CONFIG), (pair.source_origin, pair.target_origin)
+    both = zip((pair.source_points, pair.target_points), origins, strict=True)
+    clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
+    return max(map(registration.voxel_size_for, clouds)), clouds
+
+
 def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
     """Source and target as `Registration.register` prepares them."""
-    registration = Registration(None, CONFIG)
-    clouds = [clean_points(points, CONFIG) for points in (pair.source_points, pair.target_points)]
-    voxel_size = max(map(registration.voxel_size_for, clouds))
-    origins = (pair.source_origin, pair.target_origin)
+    voxel_size, clouds = voxel_and_clouds(pair)
+    origins, registration = (pair.source_origin, pair.target_origin), Registration(None, CONFIG)
     return tuple(registration.prepare(c, voxel_size, o) for c, o in zip(clouds, origins, strict=True))
 
 
@@ -85,7 +91,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
     found = []
     for group in hypotheses(pair, source, target, rng):
         for candidate in search.refine(group) if group else []:
-            if all(motion_distance(candidate.transform, other.transform, extent) > 1.0 for other in found):
+            if all(transform_distance(candidate.transform, other.transform, extent) > 1.0 for other in found):
                 found.append(candidate)
     rows = []
     for candidate in found:

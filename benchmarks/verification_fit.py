@@ -14,7 +14,6 @@ from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CO
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
-__all__ = ["confidence_features", "fit_logistic", "object_features", "write_calibration"]
 
 
 def fit_logistic(
@@ -36,6 +35,31 @@ def fit_logistic(
         )
 
     return minimize(loss, np.zeros(values.shape[1])).x
+
+
+def with_origin(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.quality.violation is not None]
+
+
+def reliability(groups: dict[str, list[Row]]) -> list[str]:
+    """The confidence against how often it is right, with coefficients fitted to the other groups."""
+    stated, correct = [], []
+    for name, rows in groups.items():
+        rows = with_origin(rows)
+        others = {other: with_origin(found) for other, found in groups.items() if other != name}
+        coefficients = fit_logistic(others, confidence_features)
+        for row in rows:
+            stated.append(1.0 / (1.0 + np.exp(-np.array(confidence_features(row.quality)) @ coefficients)))
+            correct.append(row.is_correct)
+    stated, correct = np.array(stated), np.array(correct)
+    lines = ["", "Confidence of candidates with a sensor origin, fitted to the other groups:", ""]
+    lines += ["| confidence | candidates | correct |", "|---|---|---|"]
+    edges = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        inside = (stated >= low) & (stated < high if high < 1.0 else stated <= 1.0)
+        if inside.any():
+            lines.append(f"| {low:g} to {high:g} | {inside.sum()} | {100 * correct[inside].mean():.0f} % |")
+    return lines
 
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:

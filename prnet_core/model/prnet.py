@@ -27,7 +27,7 @@ MATCHING_RADIUS = 12.0
 
 @dataclass
 class RegistrationPass:
-    """What one pass p computed, for the loss and for looking at."""
+    """Results of one pass p, for the loss and for figures."""
 
     source: Tensor
     """X^p (B, N, 3), the source as this pass found it."""

@@ -81,7 +81,7 @@ def _weights_path(path: str | Path | None) -> Path:
 def load_weights(
     path: Path, device: str | torch.device, format: str, make_network: Callable[[dict], nn.Module]
 ) -> nn.Module:
-    """The network of a weights file of this `format`, made of its plain configuration; raises as `load_network`."""
+    """The network of a weights file of this `format`, made from its configuration; raises as `load_network`."""
     chosen = choose_device(device)
     tensors, metadata = _read(path, format)
     try:

@@ -10,7 +10,7 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import usable_points
 
-MAX_SWEEP = 1.5  # of the usual time between scans: a longer sweep has wrong point times
+MAX_SWEEP = 1.5  # of the usual time between scans: a longer sweep has incorrect point times
 SCALE_POINTS = 10_000
 
 
@@ -49,6 +49,14 @@ class Sweep:
         chosen = np.flatnonzero(np.random.default_rng(0).random(len(self)) < kept)
         times = None if self.times is None else self.times[chosen]
         return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
+
+    def within(self, limit: float) -> Sweep:
+        """The points within a range."""
+        if limit == np.inf:
+            return self
+        chosen = np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2)
+        times = None if self.times is None else self.times[chosen]
+        return replace(self, points=self.points[chosen], rows=self.rows[chosen], times=times)
 
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""

@@ -1,4 +1,4 @@
-"""Acceptance of a scan near its predicted pose, where the prediction is evidence itself."""
+"""Acceptance of a scan near its predicted pose: nearness to the prediction counts in the verification."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from prnet_core.registration import RegistrationConfig, RegistrationResult
 MAX_TRANSLATION = 0.05  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
 MIN_AGREEMENT = 0.8  # of the usual agreement of the scans with the map
-MIN_CLEAN_AGREEMENT = 0.45  # the same where free space is not violated, as when the voxels become smaller
-CLEAN_VIOLATION = 0.005
 GAIN = 0.2  # of the latest scan in what is usual
 VERIFIED_POINTS = 1000
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
@@ -24,7 +22,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
     """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
 
-    The prediction tells alternatives apart.
+    The prediction distinguishes alternatives.
     """
     return replace(
         config,
@@ -33,6 +31,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         verified_points=min(VERIFIED_POINTS, config.verified_points),
         max_violation_outstanding=0.0,
         max_violation_meeting=0.0,
+        max_violation_moving=0.0,
         max_violation_certain=inf,
         min_agreement_certain=-1.0,
     )
@@ -89,9 +88,7 @@ class Tracking:
         is_near = (
             np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
         )
-        is_clean = result.violation is not None and result.violation < CLEAN_VIOLATION
-        share = MIN_CLEAN_AGREEMENT if is_clean else MIN_AGREEMENT
-        fits = result.agreement > share * self._agreement and not self.is_doubtful(result)
+        fits = result.agreement > MIN_AGREEMENT * self._agreement and not self.is_doubtful(result)
         if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):
             return result
         return replace(

@@ -11,12 +11,13 @@ from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.free_space import FreeSpace, measure_free_space
 from prnet_core.registration.preprocess import PreparedCloud
-from prnet_core.registration.sample import Sample
+from prnet_core.registration.sample import Sample, dense_reach
 
 MIN_NORMAL_COSINE = np.cos(np.pi / 4)
 SURFACE_NOISE = 0.05  # voxels: what is left of a surface's thickness without noise
 AGREEING_DEVIATIONS = 2.5  # distance to a plane, in standard deviations of both surfaces
-AGREEING_TANGENT = 1.5  # voxels along the plane
+AGREEING_TANGENT = 1.5  # along the plane, in distances between the points of the sparser cloud there
+MAX_SPACING = 3.0  # voxels: points farther apart show no surface between them
 FEW_ACROSS = 0.006  # share of the sample below which the points across an axis show nothing
 FEW_AGREEING = 0.0005
 AGREEING_COSINE = 0.7  # of the angle between normals
@@ -57,6 +58,11 @@ class AlignmentQuality:
     def violation(self) -> float | None:
         """The larger free-space violation of both directions, or None when no sensor origin is known."""
         return max((space.violation for space in self.free_space), default=None)
+
+    @property
+    def static_violation(self) -> float | None:
+        """The larger violation of both directions without its largest cluster, as one moving object makes it."""
+        return max((space.static_violation for space in self.free_space), default=None)
 
     @property
     def seen_agreement(self) -> float:
@@ -149,7 +155,9 @@ def _on_surface(
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
     cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
     limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
-    return (plane < limit) & (tangent < AGREEING_TANGENT) & (cosines > AGREEING_COSINE)
+    own_spacing = sample.reach / dense_reach(sample.num_neighbors)
+    spacing = np.clip(np.maximum(own_spacing, other.sample.spacing), 1.0, MAX_SPACING)
+    return (plane < limit) & (tangent < AGREEING_TANGENT * spacing) & (cosines > AGREEING_COSINE)
 
 
 def information_of(

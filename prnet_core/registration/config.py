@@ -63,7 +63,7 @@ class RegistrationConfig:
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
-    max_violation_accepted: float = 0.02  # free-space violation; sensor origins known
+    max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
     min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`,
@@ -79,12 +79,18 @@ class RegistrationConfig:
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
+    max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
+    max_static_violation: float = 0.03  # up to this violation without its largest cluster,
+    min_surface_moving: float = 0.8  # where surfaces meet otherwise,
+    min_agreement_moving: float = 0.6
+    min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
+    outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
     max_violation_meeting: float = 0.03  # the same where surfaces that are near each other meet throughout
     min_agreement_meeting: float = 0.6
 
-    min_agreement_object: float = 0.48  # sensor origin not known: docs/results/registration_verification.md
+    min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
-    min_agreement_certain_object: float = 0.54  # no further hypotheses are tried from here
+    min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from here
     min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
     outstanding_agreement_object: float = 1.5  # this many times
     full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than

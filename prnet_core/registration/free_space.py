@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
 from prnet_core.registration.preprocess import PreparedCloud
@@ -21,16 +24,15 @@ RAY_SPACINGS = 3.0  # times the spacing of the rays; the chord is at least and a
 MIN_CHORD, MAX_CHORD = 0.01, 0.06
 MIN_INCIDENCE = 0.25  # cosine between a normal and a ray
 MAX_THICKNESS = 0.6
-MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = (
-    1.5,
-    0.01,
-    2.0,
-)  # of the range along a ray: voxels, share, thicknesses
-SURFACE_DISTANCE = 2.0  # a point this near to the other cloud did not go through it
+MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = 0.75, 0.01, 2.0  # along a ray: voxels, share of the range, thicknesses
+SURFACE_DISTANCE = 2.0  # a point this near to the other cloud is near its surface
+CLEAR_DISTANCE = 1.0  # a point this near to the other cloud, and more by its noise, is not passed through
 NONE_THROUGH, NONE_VISIBLE = 0.002, 0.05  # shares added to both: a point or two decide nothing
 FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
 MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
 
+CLUSTER_DISTANCE = 4.0  # between neighbouring points of a moving object
+MAX_CLUSTER = 400
 ACROSS = 0.5  # cosine between a normal and an axis that it constrains
 
 
@@ -41,6 +43,7 @@ class FreeSpace:
     through: points that a ray of the other cloud passed on its way to something behind them.
     visible: points that the other sensor saw or should have seen: inside its rays, and not behind what they hit.
     near: visible points that lie near the other cloud. agreeing: visible points that lie on a surface of it.
+    largest: those of `through` in their largest cluster, as a moving object makes it.
     across, across_agreeing: the same of the visible points whose surface stands across the least constrained axis.
     """
 
@@ -50,11 +53,17 @@ class FreeSpace:
     near: float = 0.0
     across: float = 0.0
     across_agreeing: float = 0.0
+    largest: float = 0.0
 
     @property
     def violation(self) -> float:
         """Share of the visible points that are passed through, pulled towards a few percent when few are visible."""
         return (self.through + NONE_THROUGH) / (self.visible + NONE_VISIBLE)
+
+    @property
+    def static_violation(self) -> float:
+        """The violation without its largest cluster."""
+        return (self.through - self.largest + NONE_THROUGH) / (self.visible + NONE_VISIBLE)
 
     @property
     def seen_agreement(self) -> float:
@@ -86,11 +95,20 @@ def measure_free_space(
         visible |= seen
         through |= passed
     visible &= sample.is_solid
-    through &= sample.is_solid & (surface_distance > SURFACE_DISTANCE)
+    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
+    through &= sample.is_solid & ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
     across = visible & (np.abs(normals @ axis) > ACROSS)
-    near = visible & (surface_distance < SURFACE_DISTANCE)
-    masks = (through, visible, visible & agrees, near, across, across & agrees)
-    return FreeSpace(*(float(mask.mean()) for mask in masks))
+    masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
+    return FreeSpace(*(float(mask.mean()) for mask in masks), largest=largest_cluster(points[through]) / len(points))
+
+
+def largest_cluster(points: np.ndarray) -> int:
+    """Number of points (N, 3) in the largest cluster; 0 without points, or with too many to be one object."""
+    if not 0 < len(points) <= MAX_CLUSTER:
+        return 0
+    pairs = cKDTree(points).query_pairs(CLUSTER_DISTANCE, output_type="ndarray")
+    links = csr_matrix((np.ones(len(pairs)), pairs.T), shape=(len(points), len(points)))
+    return int(np.bincount(connected_components(links, directed=False)[1]).max())
 
 
 def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:

@@ -1,6 +1,6 @@
 """From raw points to a centred, voxel filtered cloud with normals, in units of the voxel."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,12 +8,15 @@ import small_gicp
 
 from prnet_core.geometry.normals import estimated_viewpoint
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.range_noise import precise_range
 from prnet_core.registration.result import RegistrationError
-from prnet_core.registration.sample import Sample, make_sample
+from prnet_core.registration.sample import Sample, make_sample, median_thickness
 from prnet_core.registration.views import View, make_views
 
 MAX_COORDINATE = 1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
+NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
+NOISY_NEIGHBORS = 2  # times as many
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class PreparedCloud:
     points: np.ndarray  # (N, 3) voxel filtered
     normals: np.ndarray  # (N, 3) unit length, sign arbitrary
     level: Level  # None when there are no points
-    config: RegistrationConfig
+    config: RegistrationConfig  # with the number of neighbours that suits the cloud's noise
     origins: Origins | None = None  # None where no sensor position is known
     features: dict = field(default_factory=dict)  # filled by `feature_hypotheses`
 
@@ -134,6 +137,19 @@ def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     return usable
 
 
+def precise_points(points: np.ndarray, config: RegistrationConfig, origin: np.ndarray | None) -> np.ndarray:
+    """The clean points (M, 3) of an (N, 3) array, those of a scan as far as its sensor is precise: `precise_range`.
+
+    origin: (3,) position of the sensor; without one, or with several, all clean points.
+    """
+    points = clean_points(points, config)
+    if origin is None or np.shape(origin) != (3,):
+        return points
+    ranges = np.linalg.norm(points - origin, axis=1)
+    limit = precise_range(points - origin)
+    return points if limit == np.inf else points[ranges <= limit]
+
+
 def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
     """Voxel size that leaves about `target_points` of the points (N, 3), by the cloud's own scale.
 
@@ -194,7 +210,9 @@ def prepare_cloud(
     origins: np.ndarray | None = None,
     view_index: np.ndarray | None = None,
 ) -> PreparedCloud:
-    """Centre, scale to voxels, filter, and estimate normals. Points (N, 3) are finite float64.
+    """Centre, scale to voxels, filter, and estimate normals, of noisy clouds with more neighbours.
+
+    Points (N, 3) are finite float64.
 
     origins: (K, 3) positions of the sensor in the points' frame and unit, or None; with K > 1, view_index (N,) names
     the origin of each point. Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
@@ -215,6 +233,9 @@ def prepare_cloud(
         num_neighbors=config.num_neighbors,
         num_threads=config.num_threads,
     )
+    if median_thickness(cloud, tree, config.num_neighbors, config.num_threads) > NOISY_THICKNESS:
+        config = replace(config, num_neighbors=NOISY_NEIGHBORS * config.num_neighbors)
+        small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
     seen_from = None
     if origins is not None:
         positions = (origins - centre) / voxel_size

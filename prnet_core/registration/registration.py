@@ -14,7 +14,7 @@ from prnet_core.registration.preprocess import (
     PreparedCloud,
     check_origin,
     choose_voxel_size,
-    clean_points,
+    precise_points,
     prepare_cloud,
     usable_points,
 )
@@ -61,8 +61,9 @@ class Registration:
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
-        clouds = [clean_points(points, self.config) for points in (source, target)]
-        voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, clouds))
+        origins = (source_origin, target_origin)
+        source, target = (precise_points(p, self.config, o) for p, o in zip((source, target), origins, strict=True))
+        voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, (source, target)))
         prepared_source = self.prepare(source, voxel_size, source_origin)
         prepared_target = self.prepare(target, voxel_size, target_origin)
         seconds = time.perf_counter() - began

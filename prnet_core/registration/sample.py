@@ -11,6 +11,7 @@ from prnet_core.registration.views import View
 
 MIN_INCIDENCE = 0.25  # cosine between a normal and the ray that saw the point
 MAX_THICKNESS = 0.6  # voxels
+NOISE_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -18,22 +19,26 @@ class Sample:
     """An even share of a cloud's points, in its centred frame and voxel units.
 
     index: (S,) which points of the cloud. points, normals: (S, 3). thickness: (S,) standard deviation of the neighbours
-    along the normal, in voxels. is_solid: (S,) thin, and not seen at a grazing angle.
+    along the normal, and reach: (S,) distance of the farthest of them, in voxels. is_solid: (S,) thin, and not seen at
+    a grazing angle. spacing: distance between neighbouring points, in voxels, in the median; 1 for a dense cloud.
     """
 
     index: np.ndarray
     points: np.ndarray
     normals: np.ndarray
     thickness: np.ndarray
+    reach: np.ndarray
     is_solid: np.ndarray
+    spacing: float
+    num_neighbors: int
 
     def limited(self, size: int) -> Sample:
         """At most `size` of the points, evenly over their order."""
         if len(self.index) <= size:
             return self
         chosen = even_index(len(self.index), size)
-        fields = (self.index, self.points, self.normals, self.thickness, self.is_solid)
-        return Sample(*(values[chosen] for values in fields))
+        fields = (self.index, self.points, self.normals, self.thickness, self.reach, self.is_solid)
+        return Sample(*(values[chosen] for values in fields), self.spacing, self.num_neighbors)
 
 
 def even_index(count: int, size: int) -> np.ndarray:
@@ -54,16 +59,36 @@ def make_sample(
     count = len(points)
     index = even_index(count, size)
     points_of, normals_of = points[index], normals[index]
-    neighbors, _ = tree.batch_knn_search(points_of, min(num_neighbors, count), num_threads)
+    neighbors, squared = tree.batch_knn_search(points_of, min(num_neighbors, count), num_threads)
     heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals_of)
     thickness = heights.std(axis=1)
+    reach = np.sqrt(squared[:, -1])
     return Sample(
         index,
         points_of,
         normals_of,
         thickness,
+        reach,
         (thickness < MAX_THICKNESS) & _faces(points_of, normals_of, views),
+        float(max(1.0, np.median(reach) / dense_reach(num_neighbors))),
+        num_neighbors,
     )
+
+
+def dense_reach(num_neighbors: int) -> float:
+    """Distance of the farthest of the neighbours in a surface with one point a voxel."""
+    return float(np.sqrt(num_neighbors / np.pi))
+
+
+def median_thickness(
+    cloud: small_gicp.PointCloud, tree: small_gicp.KdTree, num_neighbors: int, num_threads: int
+) -> float:
+    """Median standard deviation, in voxels, of the neighbours of some points along the normal."""
+    points, normals = (values[:, :3] for values in (cloud.points(), cloud.normals()))
+    index = even_index(len(points), NOISE_POINTS)
+    neighbors, _ = tree.batch_knn_search(points[index], min(num_neighbors, len(points)), num_threads)
+    heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals[index])
+    return float(np.median(heights.std(axis=1)))
 
 
 def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> np.ndarray:

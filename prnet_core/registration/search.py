@@ -1,4 +1,4 @@
-"""Tries hypotheses in order of price until one is verified, and keeps the best."""
+"""Tries hypotheses, the cheapest first, until one is verified, and keeps the best."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class Aligned:
 
 @dataclass
 class Search:
-    """One pair in work. `timings` holds the seconds of each part, `candidates` all that was refined.
+    """The search for the transform of one pair.
 
+    `timings` holds the seconds of each part, `candidates` all that was refined.
     deadline: of `time.perf_counter()`, after which no further hypothesis begins.
     """
 
@@ -195,7 +196,7 @@ class Search:
         return time.perf_counter() >= self.deadline
 
     def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
-        """Those that take the source elsewhere than the best one."""
+        """Those whose transforms move the source to another place than the best one."""
         return [other for other in others if self._differs(other.transform, best.transform)]
 
     def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:

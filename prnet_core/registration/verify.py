@@ -60,7 +60,22 @@ def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) ->
     if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
         return config.outstanding_agreement
     meets = quality.surface_agreement > MEETING and agreement > config.min_agreement_meeting
-    return config.outstanding_agreement if meets and violation < config.max_violation_meeting else inf
+    if meets and violation < config.max_violation_meeting:
+        return config.outstanding_agreement
+    return config.outstanding_agreement_moving if _has_one_moving_object(quality, violation, config) else inf
+
+
+def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:
+    """Whether the free-space violation lies in one cluster of points, and all else agrees."""
+    static = quality.static_violation
+    return (
+        violation < config.max_violation_moving
+        and static is not None
+        and static < config.max_static_violation
+        and quality.surface_agreement > config.min_surface_moving
+        and quality.agreement > config.min_agreement_moving
+        and quality.degeneracy > config.min_information_moving
+    )
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
@@ -106,10 +121,13 @@ def confidence_features(quality: AlignmentQuality) -> list[float]:
 
 
 def score(quality: AlignmentQuality) -> float:
-    """What candidates are ranked by: comparable only between candidates of one pair of clouds."""
-    if quality.violation is None:
+    """What candidates are ranked by: comparable only between candidates of one pair of clouds.
+
+    The largest cluster of the violation, which may be a moving object, counts half.
+    """
+    if quality.violation is None or quality.static_violation is None:
         return object_score(quality)
-    return _agreement_score(quality) - 2.7 * float(np.log(quality.violation))
+    return _agreement_score(quality) - 1.35 * float(np.log(quality.violation * quality.static_violation))
 
 
 def fit(quality: AlignmentQuality) -> float:

@@ -212,12 +212,22 @@ class Robot:
         return self.process.wait(timeout)
 
     def close(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        if self.process is not None:
+            end(self.process)
         self._executor.shutdown()
         self.ros.destroy_node()
         self.context.try_shutdown()
+
+
+def end(process: subprocess.Popen) -> None:
+    """By SIGINT, and killed where that does not help: a killed process leaves files in /dev/shm."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def stamp_of(message) -> float:

@@ -162,7 +162,7 @@ def test_robust_with_the_cloud_selects_the_correct_of_two_groups():
 
 
 def test_among_several_hypotheses_is_one_that_few_correct_matches_support():
-    """One match in thirty is correct; the cloud tells which hypothesis aligns the rest."""
+    """One match in thirty is correct; the cloud shows which hypothesis aligns the rest."""
     source, target, T = problem(points=600)
     matched = torch.cat([target[:, :20], target[:, 20 + torch.randperm(580, generator=GENERATOR)]], dim=1)
     weights = torch.ones(6, 600, dtype=torch.float64)

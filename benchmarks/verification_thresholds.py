@@ -1,0 +1,169 @@
+"""Thresholds of the verification, all chosen at once on labelled candidates, one recording left out at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+from verification_candidates import Row
+
+from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.uncertainty import free_direction
+from prnet_core.registration.verify import MEETING, score
+
+COST_OF_INCORRECT = 20.0  # correct pairs that one accepted incorrect pair outweighs
+SWEEPS = 3
+GRIDS: dict[str, tuple[float, ...]] = {
+    "max_violation_accepted": (0.01, 0.015, 0.02, 0.025, 0.03, 0.04),
+    "min_agreement_accepted": (0.15, 0.2, 0.25, 0.3, 0.4),
+    "min_surface_agreement": (0.6, 0.66, 0.72, 0.78, 0.84, 0.9),
+    "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
+    "min_both_agreements": (0.6, 0.65, 0.7, 0.75),
+    "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
+    "max_violation_outstanding": (0.05, 0.07, 0.09),
+    "min_agreement_outstanding": (0.75, 0.8, 0.85),
+    "outstanding_agreement": (1.08, 1.12, 1.16, 1.2),
+    "max_violation_meeting": (0.02, 0.03, 0.04),
+    "min_agreement_meeting": (0.5, 0.6, 0.7),
+    "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
+    "max_static_violation": (0.02, 0.025, 0.03, 0.04),
+    "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
+    "min_agreement_moving": (0.4, 0.5, 0.6, 0.7),
+    "min_information_moving": (0.008, 0.012, 0.016),
+    "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
+    "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
+    "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
+    "outstanding_agreement_object": (1.3, 1.5, 1.8),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Candidates as arrays (N,), those of a pair next to each other.
+
+    pair: number of the candidate's pair; recording: of its recording. agrees_more: its agreement divided by that of the
+    best distinct candidate of its pair. answerable: whether the pair has a correct candidate that is constrained.
+    """
+
+    pair: np.ndarray
+    recording: np.ndarray
+    is_correct: np.ndarray
+    answerable: np.ndarray
+    score: np.ndarray
+    enough: np.ndarray
+    is_free: np.ndarray
+    violation: np.ndarray
+    static_violation: np.ndarray
+    agreement: np.ndarray
+    surface: np.ndarray
+    across: np.ndarray
+    information: np.ndarray
+    agrees_more: np.ndarray
+
+    def accepted(self, config: RegistrationConfig) -> np.ndarray:
+        """What `verify` accepts, (N,)."""
+        c, has_origin = config, np.isfinite(self.violation)
+        excess = np.maximum(0.0, self.violation - c.max_violation_certain)
+        with np.errstate(invalid="ignore"):
+            meets = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
+            noisy = (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
+            scans = (meets | noisy) & (self.agreement > c.min_agreement_accepted)
+            scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
+        objects = self.agreement >= c.min_agreement_object
+        return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
+
+    def outstanding(self, config: RegistrationConfig) -> np.ndarray:
+        """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
+        c = config
+        crowd = (self.violation < c.max_violation_outstanding) & (self.agreement > c.min_agreement_outstanding)
+        meets = (self.surface > MEETING) & (self.agreement > c.min_agreement_meeting)
+        moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
+        moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
+        moving &= self.information > c.min_information_moving
+        factor = np.where(moving, c.outstanding_agreement_moving, np.inf)
+        factor[crowd | (meets & (self.violation < c.max_violation_meeting))] = c.outstanding_agreement
+        factor[self.across <= c.min_across_agreement] = np.inf
+        objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
+        factor = np.where(np.isfinite(self.violation), factor, objects)
+        return (self.agrees_more >= factor) & self.enough & ~self.is_free
+
+    def kept(self, config: RegistrationConfig) -> tuple[np.ndarray, np.ndarray]:
+        """Row of the candidate that each pair keeps, and whether it is accepted."""
+        accepted = self.accepted(config)
+        order = np.lexsort((self.score, accepted, self.pair))
+        last = order[np.append(np.diff(self.pair[order]) > 0, True)]
+        return last, accepted[last] | self.outstanding(config)[last]
+
+    def part(self, mask: np.ndarray) -> Table:
+        return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
+
+
+def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[str], list[str]]:
+    """The candidates of all groups, and the group of each pair and the name of each recording."""
+    columns: list[list[tuple]] = []
+    pairs, recordings, number = [], {}, 0
+    for name, rows in groups.items():
+        for _, found in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
+            pair = list(found)
+            free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
+            answerable = any(row.is_correct and not f for row, f in zip(pair, free, strict=True))
+            first = pair[0].recording.split(",")[0]  # of two places
+            recording = recordings.setdefault((name, first), len(recordings))
+            for row, is_free in zip(pair, free, strict=True):
+                q = row.quality
+                rivals = [other.quality.agreement for other in pair if is_distinct(row, other)]
+                columns.append(
+                    (
+                        number,
+                        recording,
+                        row.is_correct,
+                        answerable,
+                        score(q),
+                        q.num_inliers >= RegistrationConfig().min_inliers,
+                        is_free,
+                        np.nan if q.violation is None else q.violation,
+                        np.nan if q.static_violation is None else q.static_violation,
+                        q.agreement,
+                        q.surface_agreement,
+                        1.0 if q.across_agreement is None else q.across_agreement,
+                        q.degeneracy,
+                        q.agreement / max([1e-9, *rivals]),
+                    )
+                )
+            pairs.append(name)
+            number += 1
+    return Table(*map(np.array, zip(*columns, strict=True))), pairs, [f"{g}: {r}" for g, r in recordings]
+
+
+def value(table: Table, config: RegistrationConfig) -> float:
+    """Correct pairs accepted, less the cost of the incorrect ones."""
+    rows, is_accepted = table.kept(config)
+    correct = table.is_correct[rows]
+    return float(np.sum(is_accepted & correct) - COST_OF_INCORRECT * np.sum(is_accepted & ~correct))
+
+
+def choose(table: Table) -> RegistrationConfig:
+    """Thresholds by coordinate search over `GRIDS`; of equally good values of one the middle of them."""
+    config = replace(RegistrationConfig(), **{name: values[len(values) // 2] for name, values in GRIDS.items()})
+    for _ in range(SWEEPS):
+        before = config
+        for name, values in GRIDS.items():
+            found = [value(table, replace(config, **{name: item})) for item in values]
+            best = [item for item, worth in zip(values, found, strict=True) if worth == max(found)]
+            config = replace(config, **{name: best[len(best) // 2]})
+        if config == before:
+            break
+    return config
+
+
+def leave_one_recording_out(table: Table) -> tuple[np.ndarray, np.ndarray, list[RegistrationConfig]]:
+    """Row kept of each pair and whether it is accepted, by thresholds chosen without the pair's recording."""
+    rows, accepted, configs = [], [], []
+    for recording in range(table.recording.max() + 1):
+        own = table.recording == recording
+        configs.append(choose(table.part(~own)))
+        found, is_accepted = table.part(own).kept(configs[-1])
+        rows.append(np.flatnonzero(own)[found])
+        accepted.append(is_accepted)
+    return np.concatenate(rows), np.concatenate(accepted), configs

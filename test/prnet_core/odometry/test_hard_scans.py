@@ -1,0 +1,38 @@
+"""Scans that agreed too little before: swept during a turn, or measured by a noisy stereo camera."""
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.odometry import OdometryConfig, ScanOdometry
+from prnet_core.registration import Registration
+from prnet_core.simulation.depth_camera import DepthCamera
+from prnet_core.simulation.drives import PLACES, Drive
+from prnet_core.simulation.lidar import SpinningLidar
+from prnet_core.simulation.rooms import table_place
+
+
+def follow(drive, use_times):
+    """Statuses after the first scan, and the largest position error, metres."""
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
+    statuses, errors, first = [], [], None
+    for scan in drive:
+        first = se3.invert(scan.T_world_sensor) if first is None else first
+        update = odometry.register_scan(scan.points, scan.stamp, scan.point_times if use_times else None)
+        statuses.append(update.status)
+        errors.append(np.linalg.norm((se3.invert(first @ scan.T_world_sensor) @ update.T_odom_sensor)[:3, 3]))
+    return statuses[1:], max(errors)
+
+
+def test_sweeps_at_the_beginning_of_a_turn_are_accepted():
+    lidar = SpinningLidar(32, 354, sweep=0.1, min_range=0.5, max_range=100.0)
+    drive = Drive(PLACES["office"](1), lidar, 27, seed=1, rate=10.0, moving_objects=False)
+    statuses, error = follow(drive, use_times=True)
+    assert set(statuses) == {"accepted"}
+    assert error < 0.05
+
+
+def test_a_table_seen_by_a_noisy_stereo_camera_is_tracked():
+    drive = Drive(table_place(3), DepthCamera.table_top_stereo(), 15, seed=0, rate=15.0)
+    statuses, error = follow(drive, use_times=False)
+    assert statuses.count("accepted") >= 13, statuses
+    assert error < 0.05
