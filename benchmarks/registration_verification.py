@@ -151,7 +151,7 @@ def check_table(table: Table, rows: list[Row]) -> None:
 def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False) -> tuple[str, dict]:
     """Markdown and what it is made of."""
     lines = [
-        "# Verification of registrations",
+        f"# Verification of registrations{': held-out sensors and places' if is_held_out else ''}",
         "",
         f"`{command}`",
         "",
@@ -199,8 +199,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         table[name] = counts
         for key, value in counts.items():
             totals[key] = totals.get(key, 0) + value
-        lines.append(line(name, counts))
-    lines.append(line("**all**", totals))
+        lines.append(line(name, counts, is_chosen_on(name)))
+    lines.append(line("**all**", totals, not is_held_out))
     if is_held_out:
         return "\n".join(lines) + "\n", {"groups": table, "all": totals}
     missing = [name for name in (*available_groups(), *SPECIAL) if name not in groups]
@@ -225,7 +225,7 @@ def has_correct(row: Row, rows: list[Row]) -> bool:
     )
 
 
-def line(name: str, counts: dict) -> str:
+def line(name: str, counts: dict, is_chosen_on: bool) -> str:
     def share(key: str, of: str) -> str:
         return f"{counts[key]} ({100 * counts[key] / counts[of]:.1f} %)" if counts[of] else "-"
 
@@ -234,7 +234,7 @@ def line(name: str, counts: dict) -> str:
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
     left_out = ("left_out_correct", "best"), ("left_out_incorrect", "pairs")
-    cells += ["-", "-"] if name in ALIKE else [share(*keys) for keys in left_out]
+    cells += [share(*keys) for keys in left_out] if is_chosen_on else ["-", "-"]
     cells += [share("worst_accepted", "worst")]
     return f"| {name} | " + " | ".join(cells) + " |"
 

@@ -81,7 +81,8 @@ class RegistrationConfig:
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
     max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
     max_static_violation: float = 0.03  # up to this violation without its largest cluster,
-    min_surface_moving: float = 0.8  # where surfaces meet otherwise,
+    max_static_share: float = 0.38  # and up to this share of the violation,
+    min_surface_moving: float = 0.85  # where surfaces meet otherwise,
     min_agreement_moving: float = 0.6
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform

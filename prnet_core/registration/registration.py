@@ -55,9 +55,10 @@ class Registration:
 
         T_target_source_guess: (4, 4) or None. source_origin, target_origin: (3,) where the sensor was, in its cloud's
         frame and unit (zeros for a scan in the sensor's frame); None for objects and fused clouds. With origins the
-        transform is verified by free space. deadline: seconds that the call may take instead of the configured
-        `max_scan_time`. Clouds that cannot be registered (empty, too few points, no extent) give the status
-        'rejected' with a reason. Raises RegistrationError for arrays of the wrong shape.
+        transform is verified by free space, and far points of a stereo camera that are too noisy are left out.
+        deadline: seconds that the call may take instead of the configured `max_scan_time`. Clouds that cannot be
+        registered (empty, too few points, no extent) give the status 'rejected'
+        with a reason. Raises RegistrationError for arrays of the wrong shape.
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
