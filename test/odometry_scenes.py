@@ -44,21 +44,10 @@ def forest(rng):
 
 
 def forest_scan(x, yaw, seed):
-    """What a sensor at (x, 0), rotated by yaw, sees within 6 m; and the true pose."""
+    """What is within 6 m of (x, 0), turned by yaw; and the true pose."""
     pose = se3.make_transform(se3.rotation_exp(np.array([0, 0, yaw])), np.array([x, 0.0, 0.5]))
     points = se3.apply(se3.invert(pose), forest(np.random.default_rng(seed)))
-    return visible(points[np.linalg.norm(points, axis=1) < 6.0]), pose
-
-
-def visible(points, cell=np.radians(3.0), depth=0.3):
-    """The points (N, 3) that are not hidden behind nearer ones, by cells of azimuth and elevation."""
-    ranges = np.linalg.norm(points, axis=1)
-    azimuth = np.arctan2(points[:, 1], points[:, 0])
-    cells = np.floor(np.c_[azimuth, np.arcsin(points[:, 2] / ranges)] / cell).astype(int)
-    index = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
-    nearest = np.full(index.max() + 1, np.inf)
-    np.minimum.at(nearest, index, ranges)
-    return points[ranges < nearest[index] + depth]
+    return points[np.linalg.norm(points, axis=1) < 6.0], pose
 
 
 def drive_through_the_forest(odometry, interval):
