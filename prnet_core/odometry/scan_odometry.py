@@ -102,8 +102,7 @@ class ScanOdometry:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
-        limit = self.config.new_map_after
-        if limit is not None and self._lost_scans >= limit and self._can_start_again(sweep):
+        if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
             return self._start_new_map(sweep, update)
         if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
@@ -171,7 +170,7 @@ class ScanOdometry:
         if first is None or sweep.times is None or not 0.0 < elapsed <= self.config.max_prediction:
             return
         guess = self._prediction.poses(np.eye(4), self._twist, elapsed)[0][1]
-        found = estimate_start_motion(self._tracker.tracker, first, sweep, elapsed, self._scale.voxel_size, guess)
+        found = estimate_start_motion(self.registration.config, first, sweep, elapsed, self._scale.voxel_size, guess)
         if found is None:
             return
         twist_first, self._twist = found
@@ -233,8 +232,8 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         found: Found | None = None
-        config, voxel_size = self.registration.config, self._scale.voxel_size
-        source = prepare_cloud(sweep.at_middle(twist), voxel_size, config, np.zeros((1, 3)))
+        config = self.registration.config
+        source = prepare_cloud(sweep.at_middle(twist), self._scale.voxel_size, config, np.zeros((1, 3)))
         if len(source) >= config.min_points and clock.perf_counter() <= deadline:
             lost = self._lost_scans
             if is_map_next(lost):

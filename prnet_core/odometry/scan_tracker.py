@@ -24,7 +24,7 @@ class ScanTracker:
 
     def __init__(self, registration: Registration, doubtful_overlap: float):
         self._registration = registration
-        self.tracker = Registration(None, tracking_config(registration.config))
+        self._tracker = Registration(None, tracking_config(registration.config))
         self._usual = Tracking(doubtful_overlap)
 
     def prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
@@ -32,7 +32,7 @@ class ScanTracker:
         points = sweep.at_middle(twist)
         if len(points) and voxel_size > 0.0:
             points = small_gicp.voxelgrid_sampling(points, SOURCE_VOXEL * voxel_size).points()[:, :3]
-        return prepare_cloud(points, voxel_size, self.tracker.config, np.zeros((1, 3)))
+        return prepare_cloud(points, voxel_size, self._tracker.config, np.zeros((1, 3)))
 
     def track(
         self,
@@ -49,7 +49,7 @@ class ScanTracker:
         deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
         """
         first: tuple[RegistrationResult, np.ndarray] | None = None
-        registration = self.tracker if is_tracking else self._registration
+        registration = self._tracker if is_tracking else self._registration
         guess = predicted
         for _ in range(MAX_DESKEWS):
             source = self.prepare(sweep, twist, target.voxel_size)

@@ -69,3 +69,10 @@ def test_a_narrow_non_repetitive_lidar_is_followed_from_its_first_scan_on():
         error = se3.invert(se3.invert(first) @ scan.T_world_sensor) @ update.T_odom_sensor
         assert np.linalg.norm(error[:3, 3]) < 0.05
         assert se3.rotation_angle(error[:3, :3]) < 0.02
+
+
+def test_a_start_in_a_closet_is_followed():
+    """Surfaces are 1 m away, so the motion between the first two scans is many voxels."""
+    scans = list(make_drive("closet", "lidar32", 5, 11))
+    updates = run([(scan.stamp, scan.points, scan.point_times) for scan in scans])
+    assert [update.status for update in updates] == ["first"] + ["accepted"] * 4
