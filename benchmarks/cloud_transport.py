@@ -1,7 +1,7 @@
 """Does a large cloud at a sensor's rate reach the node? Counts, under the shipped Fast DDS profile and without.
 
     python benchmarks/cloud_transport.py                 # 120,000 points, 10 Hz, 100 clouds, best effort
-    python benchmarks/cloud_transport.py --no-profile    # Fast DDS as it comes
+    python benchmarks/cloud_transport.py --no-profile    # the default profile of Fast DDS
 
 The publisher is this process. The subscriber is a real `prnet_node`, whose own counters are read from /diagnostics:
 `received` are the clouds that its callback has converted, `dropped` those of them that a newer one replaced while

@@ -104,7 +104,7 @@ def measure(suffix: str, name: str) -> dict:
     """Counts of one reader over the corpus; runs in a process of its own, since C++ readers can crash."""
     reader = next(reader for reader in READERS[suffix] if reader.__name__ == name)
     counts = {"correct": 0, "refused": 0, "silent": 0}
-    wrong = []
+    failed = []
     with tempfile.TemporaryDirectory() as folder:
         for case in corpus():
             if case.name.endswith(suffix) and case.columns is None:
@@ -112,8 +112,8 @@ def measure(suffix: str, name: str) -> dict:
                 kind = answer(reader, case, Path(folder))
                 counts[kind] += 1
                 if kind != "correct":
-                    wrong.append(f"{case.name}: {kind}")
-    return {**counts, "wrong": wrong}
+                    failed.append(f"{case.name}: {kind}")
+    return {**counts, "failed": failed}
 
 
 def large_files(folder: Path, number: int = 300_000) -> list[Path]:
@@ -174,7 +174,7 @@ def main() -> None:
             counts = json.loads(run.stdout.splitlines()[-1])
             print(f"{suffix:5} {reader.__name__:12} " + ", ".join(f"{counts[k]} {k}" for k in list(counts)[:3]))
             if arguments.names:
-                print("      " + "\n      ".join(counts["wrong"]))
+                print("      " + "\n      ".join(counts["failed"]))
     if arguments.large:
         time_large()
 

@@ -66,7 +66,7 @@ class Answer:
     is_refined_right: bool
 
 
-def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
+def run_network(network: PRNet, pairs: list[Pair]) -> list[Answer]:
     """SAMPLES answers to each pair."""
     answers = []
     for index, pair in enumerate(pairs):
@@ -88,7 +88,7 @@ def ask(network: PRNet, pairs: list[Pair]) -> list[Answer]:
                     from_voxels(estimate, source, target),
                     float(np.degrees(se3.rotation_angle(true[:3, :3].T @ transform[:3, :3]))),
                     float(np.linalg.norm(transform[:3, 3] - true[:3, 3])),
-                    pair.is_right(from_voxels(refined, source, target)),
+                    pair.is_correct(from_voxels(refined, source, target)),
                 )
             )
     return answers
@@ -173,7 +173,7 @@ def main() -> None:
         scans, transforms, pairs = bunny(network, arguments.copies_only)
     else:
         scans, transforms, pairs = lidar(network)
-    before = {name: ask(network, some) for name, some in pairs.items()}
+    before = {name: run_network(network, some) for name, some in pairs.items()}
     config = FineTuneConfig(
         max_seconds=60.0 * arguments.max_minutes,
         epochs=arguments.epochs,
@@ -184,7 +184,7 @@ def main() -> None:
     report = fine_tune(network, scans, config, progress=_say, transforms=transforms)
     cpu_seconds = time.process_time() - began
     print("\n" + report.summary(), flush=True)
-    after = {name: ask(report.network, some) for name, some in pairs.items()}
+    after = {name: run_network(report.network, some) for name, some in pairs.items()}
 
     groups = {name: (before[name], after[name]) for name in pairs}
     if len(pairs) > 1 and arguments.experiment == "bunny":

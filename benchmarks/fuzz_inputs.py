@@ -92,7 +92,7 @@ def message_inputs(seed: int):
 
 
 def bag_contents(kind: str, folder: Path) -> list[bytes]:
-    """Small bags of a kind: 'mcap', plain and with zstd chunks; 'db3'; 'bag' (ROS 1), plain, with bz2 and lz4."""
+    """Small bags of a kind: 'mcap' (uncompressed, zstd chunks), 'db3', 'bag' (ROS 1: uncompressed, bz2, lz4)."""
     from rosbags.typesys import Stores, get_typestore
 
     types = get_typestore(Stores.ROS1_NOETIC if kind == "bag" else Stores.ROS2_JAZZY)

@@ -32,7 +32,7 @@ def fragment_pairs(min_overlap: float, max_overlap: float = 1.0) -> Iterator[Pai
         for row in rows
         if min_overlap < min(float(row["ov_ba"]), float(row["ov_ab"])) <= max_overlap
     ]
-    return pairs_of(FRAGMENTS, wanted, FRAGMENT_TOLERANCE)
+    return pairs_of(FRAGMENTS, wanted, FRAGMENT_TOLERANCE, is_scan=False)
 
 
 def lidar_pairs_by_overlap(min_overlap: float, max_overlap: float) -> Iterator[Pair]:
@@ -53,7 +53,7 @@ def street_pairs() -> Iterator[Pair]:
         T = np.loadtxt(folder / f"{number}_T_target_source.txt").reshape(-1, 4)
         T = np.vstack([T[:3], [0.0, 0.0, 0.0, 1.0]])
         clouds = [np.load(folder / f"{number}_{side}.npy")[:, :3] for side in ("source", "target")]
-        yield Pair(f"kitti_10m {number}", *clouds, T, STREET_TOLERANCE)
+        yield Pair(f"kitti_10m {number}", *clouds, T, STREET_TOLERANCE, is_scan=True)
 
 
 def rotated_at_random(pairs: Iterator[Pair]) -> Iterator[Pair]:
@@ -63,7 +63,7 @@ def rotated_at_random(pairs: Iterator[Pair]) -> Iterator[Pair]:
         turn[:3, :3] = any_rotation(np.random.default_rng(number))
         source = se3.apply(turn, pair.source[:, :3].astype(np.float64))
         truth = pair.T_target_source @ se3.invert(turn)
-        yield Pair(f"{pair.name} rotated", source, pair.target, truth, pair.tolerance)
+        yield Pair(f"{pair.name} rotated", source, pair.target, truth, pair.tolerance, pair.is_scan)
 
 
 def _by_overlap(

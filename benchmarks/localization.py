@@ -5,6 +5,7 @@
     python benchmarks/localization.py building   40 rooms on two floors, eight of them equal
     python benchmarks/localization.py foreign    scans of other places in both maps
     python benchmarks/localization.py loop       odometry with drift around a block of 500 m
+    python benchmarks/map_memory.py              memory over 20,000 scans
     --out docs/results/localization.json adds the row to that file and renews its page
 
 Correct: within 3 degrees and 0.5 m. Peer: KISS-Matcher of the scan to the whole map, refined by our GICP.
@@ -241,16 +242,22 @@ PARTS = {"walk": walk, "cropped": cropped, "building": building_rooms, "foreign"
 
 
 def write_page(path: Path, rows: dict[str, dict]) -> None:
-    """Add the rows to the JSON file and write the Markdown page beside it."""
-    everything = json.loads(path.read_text())["rows"] if path.exists() else {}
-    everything |= rows
-    path.write_text(json.dumps({"rows": everything}, indent=1) + "\n")
+    """Add the rows to the JSON file and write the Markdown page beside it: a table for rows with the same columns."""
+    kept = json.loads(path.read_text()) if path.exists() else {"rows": {}, "measured": {}}
+    kept["rows"] |= rows
+    kept["measured"] |= dict.fromkeys(rows, measured_here())
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+    tables: dict[str, list[str]] = {}
+    for name, row in kept["rows"].items():
+        tables.setdefault(next(iter(row)), []).append(name)
     lines = ["# Localisation and loop closures", "", *__doc__.strip().splitlines(), ""]
-    columns = list(dict.fromkeys(name for row in everything.values() for name in row))
-    lines += ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for name, row in everything.items():
-        lines.append(f"| {name} | " + " | ".join(str(row.get(column, "")) for column in columns) + " |")
-    lines += ["", f"Measured on {measured_here()}.", ""]
+    for names in tables.values():
+        columns = list(dict.fromkeys(column for name in names for column in kept["rows"][name]))
+        lines += ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
+        for name in names:
+            cells = [str(kept["rows"][name].get(column, "")) for column in columns]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines += ["", *dict.fromkeys(kept["measured"][name] for name in names), ""]
     path.with_suffix(".md").write_text("\n".join(lines))
 
 

@@ -1,4 +1,4 @@
-"""What a scan costs while the odometry is lost, beside a tracked one, and after how many scans it is found again.
+"""The CPU time of a scan while the odometry is lost, beside a tracked one, and after how many scans it is found again.
 
     OMP_NUM_THREADS=1 python benchmarks/lost_scan.py
 

@@ -1,8 +1,8 @@
-"""Time and memory of one registration by the network alone, against the plain form of the same mathematics.
+"""Time and memory of one registration by the network alone, against the direct form of the same mathematics.
 
     python benchmarks/network_speed.py [--out FOLDER] [--quick] [--authors FOLDER]
 
-The plain form computes every edge's feature, searches neighbours with one top-k over all points, recomputes
+The direct form computes every edge's feature, searches neighbours with one top-k over all points, recomputes
 the target in every pass and stays in float32: our own network with the same weights, and so the same answer.
 Both take turns in one run; ratios are of medians. --authors names a copy of the authors' repository, whose network
 (three passes, float32) then takes its turn with every preset of ours.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "test"), str(ROOT / "benchmarks")]
 
 from authors_network import authors_network  # noqa: E402
-from oracles.plain_edge_conv import plain_edge_conv, plain_knn  # noqa: E402
+from oracles.direct_edge_conv import direct_edge_conv, direct_knn  # noqa: E402
 
 from prnet_core.evaluation.table import measured_here  # noqa: E402
 from prnet_core.geometry import transform_points  # noqa: E402
@@ -32,20 +32,20 @@ from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
 SIZES = (512, 1024, 2048, 4096, 8192)
 
 
-class PlainEdgeConv(EdgeConv):
+class DirectEdgeConv(EdgeConv):
     """The same layer without the split."""
 
     def forward(self, features):
-        return plain_edge_conv(self, features, plain_knn(features, self.num_neighbours))
+        return direct_edge_conv(self, features, direct_knn(features, self.num_neighbours))
 
 
-class PlainPRNet(PRNet):
+class DirectPRNet(PRNet):
     """The same network without the split and without features kept over the passes."""
 
     def __init__(self, config: PRNetConfig) -> None:
         super().__init__(config)
         for layer in self.dgcnn.layers:
-            layer.__class__ = PlainEdgeConv
+            layer.__class__ = DirectEdgeConv
 
     @torch.no_grad()
     def register(self, source, target, num_passes=None):
@@ -75,10 +75,10 @@ def seconds(run, device: str) -> float:
 
 
 def compare(preset: str, batch: int, repeats: int) -> dict:
-    """Medians of the plain and our form at 768 points, taking turns."""
+    """Medians of the direct and our form at 768 points, taking turns."""
     source, target = clouds(batch, 768)
-    plain, ours = network(PlainPRNet, preset), network(PRNet, preset)
-    forms = {"plain": lambda: plain.register(source, target)}
+    direct, ours = network(DirectPRNet, preset), network(PRNet, preset)
+    forms = {"direct": lambda: direct.register(source, target)}
     for name, bfloat16 in (("float32", False), ("bfloat16", True)):
         if not bfloat16 or bfloat16_is_fast(torch.device("cpu")):
             forms[name] = lambda on=bfloat16: ours.register(source, target, bfloat16=on)
@@ -91,8 +91,8 @@ def compare(preset: str, batch: int, repeats: int) -> dict:
     medians = {name: statistics.median(values) for name, values in times.items()}
     result = {"preset": preset, "batch": batch, "points": 768}
     result |= {f"{name}_s": round(value, 4) for name, value in medians.items()}
-    ours = [name for name in medians if name != "plain"]
-    return result | {f"{name}_speedup": round(medians["plain"] / medians[name], 2) for name in ours}
+    ours = [name for name in medians if name != "direct"]
+    return result | {f"{name}_speedup": round(medians["direct"] / medians[name], 2) for name in ours}
 
 
 def against_authors(folder: Path, repeats: int) -> list[dict]:
@@ -119,9 +119,9 @@ def against_authors(folder: Path, repeats: int) -> list[dict]:
     ]
 
 
-def scaling(preset: str, points: int, device: str, plain: bool) -> dict:
+def scaling(preset: str, points: int, device: str, direct: bool) -> dict:
     """Seconds and peak extra memory of one pair, in a process of its own."""
-    command = [sys.executable, __file__, "--one", preset, str(points), device, "plain" if plain else "ours"]
+    command = [sys.executable, __file__, "--one", preset, str(points), device, "direct" if direct else "ours"]
     finished = subprocess.run(command, capture_output=True, text=True)
     if finished.returncode:
         return {"preset": preset, "points": points, "device": device, "failed": finished.stderr.strip()[-200:]}
@@ -137,7 +137,7 @@ def peak_mib_since_start(reset: bool = False) -> float:
 
 
 def measure_one(preset: str, points: int, device: str, form: str) -> dict:
-    net = network(PlainPRNet if form == "plain" else PRNet, preset).to(device)
+    net = network(DirectPRNet if form == "direct" else PRNet, preset).to(device)
     net.register(*clouds(1, 64, device))
     before = peak_mib_since_start(reset=True)
     source, target = clouds(1, points, device)
@@ -182,11 +182,11 @@ def main() -> None:
     devices = ["cpu"] + ["cuda"] * torch.cuda.is_available()
     sizes = SIZES[:2] if arguments.quick else SIZES
     scaled = [
-        scaling(preset, points, device, plain)
+        scaling(preset, points, device, direct)
         for device in devices
         for preset in ("small", "paper")
         for points in sizes
-        for plain in ((False, True) if points <= 2048 else (False,))
+        for direct in ((False, True) if points <= 2048 else (False,))
     ]
     heading = "Against the authors' code, one pair, 768 x 768 points"
     against = f"{heading}:\n\n{table(authors)}\n\n" if authors else ""

@@ -4,9 +4,10 @@
     python benchmarks/node_real_time.py --cases 10x120000 10x120000/2 --busy 0 1 --out docs/results/node_real_time.json
 
 A case is RATE x POINTS; with /2 every second scan is missing, so the node gets half the rate. Prints, for each: scans
-published, received, registered, dropped by the node as older than a newer one, lost (rejected, weak, ambiguous); the
-latency in ms from the publication of a cloud to the arrival of its odometry in this process, both ways over DDS; the
-processor time of the node and of its registration process, in cores.
+published, received, registered, dropped by the node as older than a newer one, lost (rejected, weak, ambiguous), other
+(received, and none of these: at most 1, the scan in work at the end); the latency in ms from the publication of a cloud
+to the arrival of its odometry in this process, both ways over DDS; the processor time of the node and of its
+registration process, in cores.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ POINT = np.dtype(  # as an Ouster has it: 32 bytes
 DATATYPES = {"f4": PointField.FLOAT32, "u4": PointField.UINT32, "u2": PointField.UINT16}
 CASES = ("10x11000", "20x11000", "25x11000", "10x120000")
 COLUMNS = (
-    *(Column(key, key, "{}") for key in ("busy", "sent", "received", "registered", "dropped", "lost")),
+    *(Column(key, key, "{}") for key in ("busy", "sent", "received", "registered", "dropped", "lost", "other")),
     *(Column(key, f"{key}, ms", "{:.1f}") for key in ("p50", "p95", "p99")),
     *(Column(key, f"{key}, cores", "{:.2f}") for key in ("node", "process")),
     Column("load", "load average before", "{:.1f}"),
@@ -173,9 +174,11 @@ def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.N
     p50, p95, p99 = np.quantile(latencies, (0.5, 0.95, 0.99)) * 1e3 if latencies else (np.nan,) * 3
     counts = {name: int(robot.values.get(name, 0)) for name in ("received", "registered", "dropped")}
     lost = sum(int(robot.values.get(name, 0)) for name in ("rejected", "weak", "ambiguous"))
+    other = counts["received"] - counts["registered"] - counts["dropped"] - lost
     shares = dict(zip(("node", "process"), map(float, used / seconds)))
     latency = {"p50": float(p50), "p95": float(p95), "p99": float(p99)}
-    return {"busy": num_busy, "sent": len(published)} | counts | {"lost": lost} | latency | shares | {"load": load}
+    counts |= {"lost": lost, "other": other}
+    return {"busy": num_busy, "sent": len(published)} | counts | latency | shares | {"load": load}
 
 
 def cpu_seconds(pid: int) -> np.ndarray:
@@ -225,7 +228,8 @@ def write_table(rows: list[dict], options: argparse.Namespace) -> None:
             "A case is scans a second x points, /2 with every second scan missing. A simulated walk through an office "
             "(128 beams, 32 for few points), in real time, best effort over DDS. Latency from the publication of a "
             "cloud to the arrival of its odometry in the publishing process. busy: processes beside that do nothing "
-            "but compute. lost: rejected, weak or ambiguous. Processor time in cores.",
+            "but compute. lost: rejected, weak or ambiguous. other: received, and in no other column. Processor time "
+            "in cores.",
         ),
         first_heading="case",
     )

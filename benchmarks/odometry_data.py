@@ -6,8 +6,9 @@ when they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,19 +57,10 @@ class Sequence:
             poses.append(self.truth[i] @ se3.exp(passed * step))
         return np.array(poses)
 
-    def every(self, step: int) -> Sequence:
-        """Every `step`-th scan."""
-        return replace(
-            self,
-            name=f"{self.name}, every {step}th",
-            stamps=self.stamps[::step],
-            scans=self.scans[::step],
-            times=None if self.times is None else self.times[::step],
-            truth=None if self.truth is None else self.truth[::step],
-        )
-
 
 OUTDOORS, INDOORS, TABLE = (1.0, 0.5), (0.5, 0.25), (0.05, 0.02)
+
+SEEDS = (0, 7)  # of the places and of the noise; no number was chosen on seed 7
 
 DRIVES = (
     # name, place, sensor, voxels, options of `make_drive`
@@ -90,7 +82,7 @@ def drive(name: str, place: str, sensor: str, voxels: tuple[float, float], num_s
     scans = list(make_drive(place, sensor, num_scans, **options))
     has_times = np.ptp(scans[0].point_times) > 0.0
     return Sequence(
-        f"simulated {name}, {num_scans} scans",
+        name,
         voxels,
         np.array([scan.stamp for scan in scans]),
         [scan.points for scan in scans],
@@ -99,10 +91,10 @@ def drive(name: str, place: str, sensor: str, voxels: tuple[float, float], num_s
     )
 
 
-def recording(name: str, path: Path, voxels: tuple[float, float]) -> Sequence:
-    """The scans of a folder or bag, and its ground truth where it has one for every scan."""
+def recording(name: str, path: Path, voxels: tuple[float, float], step: int) -> Sequence:
+    """Every `step`-th scan of a folder or bag, and its ground truth where it has one for every scan."""
     recorded = open_scans(path)
-    rows = list(recorded)
+    rows = list(recorded)[::step]
     stamps = np.array([row[0] for row in rows])
     truth = None
     if recorded.truth is not None and len(recorded.truth):
@@ -119,11 +111,12 @@ def recording(name: str, path: Path, voxels: tuple[float, float]) -> Sequence:
     )
 
 
-def sequences(part: str, num_scans: int, street: Path | None) -> Iterator[Sequence]:
-    """Those whose name contains `part`. street: a folder of scans at 10 Hz without ground truth, or None."""
+def sequences(num_scans: int, street: Path | None) -> Iterator[tuple[str, Callable[[], Sequence]]]:
+    """Names of the sequences, and what makes or reads each. street: a folder of scans at 10 Hz without ground truth."""
     for name, place, sensor, voxels, options in DRIVES:
-        if part in f"simulated {name}":
-            yield drive(name, place, sensor, voxels, num_scans, **options)
+        for seed in SEEDS:
+            title = f"simulated {name}, {num_scans} scans" + (f", seed {seed}" if seed else "")
+            yield title, partial(drive, title, place, sensor, voxels, num_scans, seed=seed, **options)
     recordings = [
         ("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15), (1, 2)),
         ("handheld LiDAR at 2 Hz", SCANS / "lidar_hilti" / "part_a", INDOORS, (1, 2, 3)),
@@ -133,7 +126,7 @@ def sequences(part: str, num_scans: int, street: Path | None) -> Iterator[Sequen
     if street is not None:
         recordings.append(("street recording without ground truth", street, OUTDOORS, (1, 5, 10)))
     for name, path, voxels, steps in recordings:
-        if part in name and path.exists():
-            whole = recording(name, path, voxels)
-            for step in steps:
-                yield whole if step == 1 else whole.every(step)
+        for step in steps:
+            title = name if step == 1 else f"{name}, every {step}th scan"
+            if path.exists():
+                yield title, partial(recording, title, path, voxels, step)

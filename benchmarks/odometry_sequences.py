@@ -2,6 +2,10 @@
 
     OMP_NUM_THREADS=1 python benchmarks/odometry_sequences.py --out docs/results/odometry_sequences.json
 
+One sequence takes minutes: with `--out`, sequences whose results stand in the file already are kept, so a run that
+was stopped is continued, and `--sequences` measures some of them again. All methods of a sequence run one after
+another in one process, so that their times can be compared.
+
 Peers run with two voxel sizes; the row shows the one with the smaller RPE. Packages differ in which instant of a sweep
 their pose belongs to: each is compared with the ground truth at the start, the middle or the end, whichever fits it
 best. `--street` names a folder of scans at 10 Hz without ground truth: there the ends of the paths are compared.
@@ -12,7 +16,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +25,7 @@ from odometry_data import Sequence, sequences
 from odometry_peers import first_threshold, peers, run_peer
 from odometry_table import to_markdown
 
+from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.metrics import absolute_trajectory_error, relative_pose_error, segment_drift
@@ -159,19 +163,37 @@ def main() -> None:
     parser.add_argument("--street", type=Path, help="folder of scans at 10 Hz without ground truth")
     parser.add_argument("--max-scan-time", type=float, help="seconds for one scan; by the stamps when left out")
     parser.add_argument("--no-network", action="store_true", help="leave out the rows with the network")
+    parser.add_argument("--again", action="store_true", help="measure again what the results hold already")
     args = parser.parse_args()
-    results, config = {}, OdometryConfig(max_scan_time=args.max_scan_time)
+    config = OdometryConfig(max_scan_time=args.max_scan_time)
     registrations = registrations_of(args.weights, not args.no_network)
-    for sequence in sequences(args.sequences, args.scans, args.street):
-        results[sequence.name] = rows_of(sequence, registrations, config)
-        for row in results[sequence.name]:
-            print(f"{sequence.name}: {row}", flush=True)
+    results = read_results(args.out)
+    for name, make in sequences(args.scans, args.street):
+        if args.sequences not in name or (name in results and not args.again):
+            continue
+        rows = rows_of(make(), registrations, config)
+        for row in rows:
+            print(f"{name}: {row}", flush=True)
+        results[name] = {"measured": measured_here(), "rows": [asdict(row) for row in rows]}
         if args.out:
-            command = "python benchmarks/odometry_sequences.py " + " ".join(sys.argv[1:])
-            rows = {name: [asdict(row) for row in result] for name, result in results.items()}
-            args.out.parent.mkdir(parents=True, exist_ok=True)
-            args.out.write_text(json.dumps({"command": command, "sequences": rows}, indent=1))
-            args.out.with_suffix(".md").write_text(to_markdown(rows, command))
+            write_results(args.out, results, [name for name, _ in sequences(args.scans, args.street)])
+
+
+def read_results(path: Path | None) -> dict[str, dict]:
+    """Results by the name of the sequence; none where there is no file, or one of another form."""
+    if path is None or not path.exists():
+        return {}
+    found = json.loads(path.read_text()).get("sequences", {})
+    return found if all("rows" in result for result in found.values()) else {}
+
+
+def write_results(path: Path, results: dict[str, dict], order: list[str]) -> None:
+    """JSON, and the page beside it, in the order of the sequences; others, measured with other options, at the end."""
+    names = [name for name in order if name in results] + [name for name in results if name not in order]
+    ordered = {name: results[name] for name in names}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"sequences": ordered}, indent=1))
+    path.with_suffix(".md").write_text(to_markdown(ordered, "python benchmarks/odometry_sequences.py"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The tables of the odometry benchmark in Markdown."""
 
-from prnet_core.evaluation.table import measured_here
-
 COLUMNS = (
     ("lost", "lost", "{:d}"),
     ("drift %", "drift", "{:.2f}"),
@@ -16,14 +14,12 @@ COLUMNS = (
 TIMES = (("median ms", "median"), ("p95 ms", "p95"), ("p99 ms", "p99"))
 
 
-def to_markdown(results: dict[str, list[dict]], command: str) -> str:
-    """One table a sequence; results: rows by the name of the sequence."""
+def to_markdown(results: dict[str, dict], command: str) -> str:
+    """One table a sequence; results, by the name of the sequence: its rows, and on which machine they were measured."""
     lines = [
         "# Odometry over sequences",
         "",
         f"`{command}`",
-        "",
-        measured_here(),
         "",
         "Drift: mean translation error over segments of 2 to 100 m of the path, as KITTI has it. ATE after rigid",
         "alignment; RPE root mean square over 1 and 10 scans. End: the motion from the first scan to the last; without",
@@ -32,8 +28,9 @@ def to_markdown(results: dict[str, list[dict]], command: str) -> str:
         "with the ground truth at the start, middle or end of the sweep, whichever fits best.",
     ]
     names = [name for name, _, _ in COLUMNS] + [name for name, _ in TIMES] + ["memory MB"]
-    for sequence, rows in results.items():
-        lines += ["", f"## {sequence}", "", "| method | " + " | ".join(names) + " |"]
+    for sequence, result in results.items():
+        rows = result["rows"]
+        lines += ["", f"## {sequence}", "", result["measured"], "", "| method | " + " | ".join(names) + " |"]
         lines.append("|---|" + "---|" * len(names))
         for row in rows:
             cells = ["" if row[key] is None else form.format(row[key]) for _, key, form in COLUMNS]

@@ -29,16 +29,12 @@ def load(name: str) -> dict:
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-def correct(result: dict) -> int:
-    return result.get("correct", result.get("right"))
-
-
 def total(results: dict, method: str) -> tuple[float, float]:
     """Fraction of correct pairs over all sets, and mean CPU seconds per pair."""
     sets = [methods[method] for methods in results.values() if method in methods]
     pairs = sum(one["of"] for one in sets)
     seconds = sum(one["cpu_seconds"] * one["of"] for one in sets) / pairs
-    return sum(correct(one) for one in sets) / pairs, seconds
+    return sum(one["correct"] for one in sets) / pairs, seconds
 
 
 def draw(results: dict, path: Path) -> None:
@@ -47,7 +43,7 @@ def draw(results: dict, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     for method, color in METHODS.items():
         style = {"color": color, "linewidth": 2.4 if method == "prnet_ros" else 1.4}
-        shares = [100 * correct(results[name][method]) / results[name][method]["of"] for name in LIDAR.values()]
+        shares = [100 * results[name][method]["correct"] / results[name][method]["of"] for name in LIDAR.values()]
         left.plot(list(LIDAR), shares, marker="o", label=method, **style)
         fraction, seconds = total(results, method)
         right.scatter(seconds, 100 * fraction, s=60, color=color, zorder=3)
@@ -72,7 +68,7 @@ def paper_row(name: str, title: str, published: str) -> str:
 
 def pair_row(results: dict, title: str, names: list[str]) -> str:
     sets = [results[name] for name in names]
-    counts = {name: (sum(correct(one[name]) for one in sets), sum(one[name]["of"] for one in sets)) for name in METHODS}
+    counts = {name: tuple(sum(one[name][key] for one in sets) for key in ("correct", "of")) for name in METHODS}
     peer = max((m for m in METHODS if not m.startswith("prnet_ros")), key=lambda m: counts[m][0])
     ours, theirs = ("{}/{}".format(*counts[method]) for method in ("prnet_ros", peer))
     return f"| {title} | correct pairs | {ours} | {peer} {theirs} | [pairs](registration_pairs.md) |"

@@ -21,22 +21,26 @@ ROOM_TOLERANCE = (2.0, 0.3)
 
 @dataclass(frozen=True)
 class Pair:
-    """T_target_source: (4, 4), or None for clouds of different places. tolerance: degrees and metres."""
+    """T_target_source: (4, 4), or None for clouds of different places. tolerance: degrees and metres.
+
+    is_scan: each cloud is one scan in its sensor's frame, not an object or several scans fused.
+    """
 
     name: str
     source: np.ndarray
     target: np.ndarray
     T_target_source: np.ndarray | None
     tolerance: tuple[float, float]
+    is_scan: bool = False
 
     def errors(self, estimate: np.ndarray) -> tuple[float, float]:
-        """Rotation error in degrees, and how far off the centre of the source lands, in metres."""
+        """Rotation error in degrees, and the distance of the centre of the source from its true place, in metres."""
         error = se3.invert(self.T_target_source) @ estimate
         centre = self.source.mean(axis=0)
         distance = np.linalg.norm(se3.apply(error, centre[None])[0] - centre)
         return float(np.degrees(se3.rotation_angle(error[:3, :3]))), float(distance)
 
-    def is_right(self, estimate: np.ndarray) -> bool:
+    def is_correct(self, estimate: np.ndarray) -> bool:
         """Within the tolerance; never for a pair of different places."""
         if self.T_target_source is None:
             return False
@@ -44,13 +48,15 @@ class Pair:
         return degrees < self.tolerance[0] and metres < self.tolerance[1]
 
 
-def pairs_of(folder: str, indices: list[tuple[int, int]], tolerance: tuple[float, float]) -> Iterator[Pair]:
+def pairs_of(
+    folder: str, indices: list[tuple[int, int]], tolerance: tuple[float, float], is_scan: bool = True
+) -> Iterator[Pair]:
     """Pairs (target, source) of a folder's scans by index."""
     scans = ScanFolder(SCANS / folder)
     for target, source in indices:
         T_target_source = se3.invert(scans.poses[target]) @ scans.poses[source]
         name = f"{folder} {scans.files[target].stem} <- {scans.files[source].stem}"
-        yield Pair(name, scans[source], scans[target], T_target_source, tolerance)
+        yield Pair(name, scans[source], scans[target], T_target_source, tolerance, is_scan)
 
 
 def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[Pair]:
@@ -63,7 +69,7 @@ def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[
         for row in rows
         if min_overlap < min(float(row["ov_ba"]), float(row["ov_ab"])) <= max_overlap
     ]
-    return pairs_of("bunny", wanted, BUNNY_TOLERANCE)
+    return pairs_of("bunny", wanted, BUNNY_TOLERANCE, is_scan=False)
 
 
 def lidar_pairs(apart: int, stride: int = 6, first: int = 0) -> Iterator[Pair]:
@@ -73,7 +79,7 @@ def lidar_pairs(apart: int, stride: int = 6, first: int = 0) -> Iterator[Pair]:
     return pairs_of("lidar_hilti/part_a", indices, ROOM_TOLERANCE)
 
 
-def turned(pairs: Iterator[Pair], max_degrees: float, seed: int = 0) -> Iterator[Pair]:
+def rotated(pairs: Iterator[Pair], max_degrees: float, seed: int = 0) -> Iterator[Pair]:
     """The pairs with each source rotated about its centre: a random axis, an angle uniform up to max_degrees."""
     rng = np.random.default_rng(seed)
     for pair in pairs:
@@ -91,7 +97,7 @@ def turned(pairs: Iterator[Pair], max_degrees: float, seed: int = 0) -> Iterator
         )
 
 
-def other_right_pairs() -> Iterator[Pair]:
+def other_scan_pairs() -> Iterator[Pair]:
     """Street, car, room and depth camera pairs."""
     yield from pairs_of("driving/kitti_odom07", [(0, 1), (1, 2), (0, 2)], ROOM_TOLERANCE)
     yield from pairs_of("libpointmatcher/icp_tutorial_0_1", [(0, 1)], ROOM_TOLERANCE)
@@ -120,7 +126,7 @@ def single_scans() -> dict[str, np.ndarray]:
 
 
 def different_places() -> Iterator[Pair]:
-    """Every two scans of different places, as they are and scaled to one size (which is harder to tell apart)."""
+    """Every two scans of different places, as they are and scaled to one size (which is harder to distinguish)."""
     scans = single_scans()
     for source_name, source in scans.items():
         for target_name, target in scans.items():

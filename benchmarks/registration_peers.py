@@ -1,4 +1,4 @@
-"""The peers of the registration benchmarks: each finds a start by its own means, all are refined by the same GICP."""
+"""The peers of the registration benchmarks: an initial guess by the method of each, refined by the same GICP."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def gicp_from_identity(source: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def gicp_from_centroid(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """GICP of small_gicp from the centroids laid on each other."""
+    """GICP of small_gicp from the aligned centroids."""
     prepared = prepare_pair(source, target)
     return refine(*prepared, se3.make_transform(np.eye(3), prepared[1].centre - prepared[0].centre))
 
@@ -91,10 +91,10 @@ def kiss_matcher_then_gicp(source: np.ndarray, target: np.ndarray) -> np.ndarray
     scale = KISS_MATCHER_VOXEL / feature_voxel(source, target)
     matcher = kiss_matcher.KISSMatcher(KISS_MATCHER_VOXEL)
     solution = matcher.estimate((scale * source).astype(np.float32), (scale * target).astype(np.float32))
-    start = se3.make_transform(
+    initial_guess = se3.make_transform(
         se3.nearest_rotation(np.array(solution.rotation)), np.array(solution.translation).ravel() / scale
     )
-    return refine(*prepare_pair(source, target), start)
+    return refine(*prepare_pair(source, target), initial_guess)
 
 
 def _open3d_features(source: np.ndarray, target: np.ndarray, voxel: float) -> tuple[list, list]:

@@ -103,11 +103,11 @@ class Kept:
     is_accepted: bool
 
     @property
-    def is_right(self) -> bool:
+    def is_correct_accepted(self) -> bool:
         return self.is_accepted and self.row.is_correct
 
     @property
-    def is_wrong(self) -> bool:
+    def is_incorrect_accepted(self) -> bool:
         return self.is_accepted and not self.row.is_correct
 
 
@@ -164,7 +164,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         "constrains, incorrect ones in percent of all pairs. *Left out*: the same, with all thresholds chosen by",
         "`verification_thresholds.py` on all other recordings. *Best incorrect*:",
         "accepted in its pair if the search had found no correct one; the search compares it with alternatives too.",
-        "*Different twins* are scans of two rooms with equal insides: one pair of scans cannot tell them apart, and no",
+        "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
         "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
@@ -178,7 +178,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         kept = best_of_pairs(rows)
         best = [item for item in kept if has_correct(item.row, rows)]
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
-        correct, incorrect = ([row for row in rows if row.is_correct == right] for right in (True, False))
+        correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
             "correct": len(correct),
             "incorrect": len(incorrect),
@@ -190,8 +190,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
             "left_out_incorrect": left_out.get((name, False), 0),
             "pairs": len(kept),
             "best": len(best),
-            "best_correct": sum(item.is_right for item in kept),
-            "best_incorrect": sum(item.is_wrong for item in kept),
+            "best_correct": sum(item.is_correct_accepted for item in kept),
+            "best_incorrect": sum(item.is_incorrect_accepted for item in kept),
             "worst": len(worst),
             "worst_accepted": sum(item.is_accepted for item in worst),
         }

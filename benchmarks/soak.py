@@ -1,126 +1,245 @@
-"""A long drive: memory, file handles, threads and time a scan stay as they were, and every scan is accounted for.
+"""A day of driving through the node: memory, handles, threads and latency stay as they were, every scan is counted.
 
     OMP_NUM_THREADS=1 python benchmarks/soak.py --scans 20000 --out docs/results/soak.json
 
 The simulator drives round and round through a place, with moving people, lost scans and jitter of the stamps; some
-scans are empty or have a stamp far ahead. What the process holds after the first tenth of the scans (2,000 of
-20,000) is compared with what it holds at the end. Ends with exit code 1 when a limit is exceeded.
+scans are empty, some have a stamp far ahead. Each scan is published when the odometry of the last one has arrived, so
+the drive runs faster than real time. What node and registration process hold after the first tenth of the scans
+(2,000 of 20,000) is compared with what they hold at the end. Ends with exit code 1 when a limit is exceeded.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
+import itertools
 import json
+import shlex
+import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import psutil
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from node_real_time import EPOCH, ROOT, cloud_of, time_of
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import PointCloud2
 
 from prnet_core.evaluation.table import measured_here
-from prnet_core.odometry import ScanOdometry
-from prnet_core.registration import Registration
-from prnet_core.simulation.drives import simulate_drive
+from prnet_core.simulation.drives import PLACES, Drive, DriveScan
+from prnet_core.simulation.lidar import SpinningLidar
 
-MAX_GROWTH = 0.05  # of the memory after the first tenth
+MAX_GROWTH = 0.05  # of the memory after the first tenth, and
+MAX_SLOWDOWN = 0.25  # of the median latency in the second tenth
 EMPTY_EVERY, OUTLIER_EVERY = 211, 307  # scans between empty scans, and between stamps 100 s ahead
+LONGEST_WAIT = 0.5  # seconds for the odometry of a scan; none comes for stamps far ahead
+ENDS = ("registered", "rejected", "ambiguous", "dropped", "ignored", "bad_cloud.", "error.")  # of a scan, or prefixes
+ARGUMENTS = ("weights:=none", "num_threads:=1", "publish_lost:=true", "publish_weak:=true", "reliability:=reliable")
 
 
-def process_state() -> dict[str, float]:
-    """Resident megabytes, open file handles and threads of this process."""
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+class Robot:
+    """Publishes clouds one after another, and notes how long their odometry takes."""
+
+    def __init__(self) -> None:
+        self._ros = rclpy.create_node("soak")
+        self._arrived, self._stamp = threading.Event(), 0.0
+        self.values: dict[str, str] = {}
+        self._clouds = self._ros.create_publisher(PointCloud2, "points", 10)
+        self._ros.create_subscription(Odometry, "odometry", self._on_odometry, 100)
+        self._ros.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._ros)
+        self._spinner = threading.Thread(target=self._executor.spin, daemon=True)
+        self._spinner.start()
+
+    def wait_for_node(self) -> None:
+        deadline = time.monotonic() + 60.0
+        while int(self.values.get("publishers", 0)) == 0:
+            if time.monotonic() > deadline:
+                sys.exit("the node did not subscribe within 60 s")
+            time.sleep(0.1)
+
+    def send(self, cloud: PointCloud2) -> float | None:
+        """Milliseconds from the publication to the odometry; None when none came."""
+        self._stamp = _seconds(cloud.header.stamp)
+        self._arrived.clear()
+        began = time.monotonic()
+        self._clouds.publish(cloud)
+        return 1e3 * (time.monotonic() - began) if self._arrived.wait(LONGEST_WAIT) else None
+
+    def _on_odometry(self, message: Odometry) -> None:
+        if abs(_seconds(message.header.stamp) - self._stamp) < 1e-6:
+            self._arrived.set()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.endswith("odometry"):
+                self.values = {value.key: value.value for value in status.values}
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self._spinner.join()
+        self._ros.destroy_node()
+        rclpy.shutdown()
+
+
+def _seconds(stamp) -> float:
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def drive(place: str, beams: int, columns: int, num_scans: int):
+    """(stamp, cloud) of `num_scans` scans of a drive with faults."""
+    lidar = SpinningLidar(beams, columns)
+    scans = Drive(PLACES[place](0), lidar, 2 * num_scans, lost_share=0.02, stamp_jitter=0.002)
+    for scan in itertools.islice(scans, num_scans):
+        cloud = cloud_of(_without_points(scan) if scan.index % EMPTY_EVERY == EMPTY_EVERY - 1 else scan)
+        if scan.index % OUTLIER_EVERY == OUTLIER_EVERY - 1:
+            cloud.header.stamp = time_of(EPOCH + scan.stamp + 100.0)
+        yield cloud
+
+
+def _without_points(scan: DriveScan) -> DriveScan:
+    return scan._replace(points=scan.points[:0], point_times=scan.point_times[:0])
+
+
+def process_state(pid: int) -> dict[str, float]:
+    """Megabytes that are not shared, file handles and threads of a process and its children together."""
+    processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     return {
-        "megabytes": pages * 4096 / 1e6,
-        "handles": len(list(Path("/proc/self/fd").iterdir())),
-        "threads": threading.active_count(),
+        "megabytes": sum(process.memory_full_info().uss for process in processes) / 1e6,
+        "handles": sum(process.num_fds() for process in processes),
+        "threads": sum(process.num_threads() for process in processes),
+        "processes": len(processes),
     }
 
 
-def drive(place: str, sensor: str, num_scans: int):
-    """(stamp, points (N, 3), times (N,)) of a drive with faults."""
-    scans = simulate_drive(place, sensor, num_scans, lost_share=0.02, stamp_jitter=0.002)
-    for scan in scans:
-        points, times, stamp = scan.points, scan.point_times, scan.stamp
-        if scan.index % EMPTY_EVERY == EMPTY_EVERY - 1:
-            points, times = points[:0], times[:0]
-        if scan.index % OUTLIER_EVERY == OUTLIER_EVERY - 1:
-            stamp += 100.0
-        yield stamp, points, times
-
-
-def run(place: str, sensor: str, num_scans: int) -> dict:
-    """Feed the drive to the odometry; states, counts by status, and milliseconds a scan of the first and last tenth."""
-    odometry = ScanOdometry(Registration(None))
-    counts, milliseconds, fed = Counter(), [], 0
-    settled = None
-    for stamp, points, times in drive(place, sensor, num_scans):
-        began = time.process_time()
-        update = odometry.register_scan(points, stamp, times)
-        milliseconds.append(1e3 * (time.process_time() - began))
-        counts[update.status] += 1
-        fed += 1
-        if settled is None and fed >= num_scans // 10:
-            settled = process_state()
-        if fed % 500 == 0:
-            state = process_state()
-            print(
-                f"{fed}: {state['megabytes']:.0f} MB, {dict(counts)}, {len(odometry.keyframes)} keyframes",
-                flush=True,
-            )
-    end = process_state()
-    tenth = max(1, len(milliseconds) // 10)
+def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
+    """Send the drive; states of the node, its counters, and the latencies of the second and of the last tenth."""
+    rclpy.init()
+    robot = Robot()
+    parameters = [word for argument in ARGUMENTS for word in ("-p", argument)]
+    command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", *parameters]
+    latencies: list[float] = []
+    states: dict[int, dict] = {}
+    tenth, num_points = num_scans // 10, 0
+    with tempfile.TemporaryFile() as log:
+        node = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+        try:
+            robot.wait_for_node()
+            began = time.monotonic()
+            for number, cloud in enumerate(drive(place, beams, columns, num_scans), 1):
+                num_points += cloud.width
+                latency = robot.send(cloud)
+                latencies.append(np.nan if latency is None else latency)
+                if number % max(1, tenth // 2) == 0:
+                    states[number] = process_state(node.pid)
+                    print(f"{number}: {states[number]}, {dict(counters(robot.values))}", flush=True)
+            seconds = time.monotonic() - began
+            time.sleep(2.0)  # for the next report
+        finally:
+            node.send_signal(signal.SIGINT)
+            node.wait(10)
+            robot.close()
+    counts = counters(robot.values)
+    second, last = np.array(latencies[tenth : 2 * tenth]), np.array(latencies[-tenth:])
     return {
         "place": place,
-        "sensor": sensor,
-        "scans": fed,
+        "points": round(num_points / num_scans),
+        "scans": num_scans,
+        "seconds": seconds,
         "counts": dict(counts),
-        "accounted": counts.total() == fed,
-        "settled": settled,
-        "end": end,
-        "growth": end["megabytes"] / settled["megabytes"] - 1.0,
-        "median_ms": [
-            float(np.median(milliseconds[tenth : 2 * tenth])),
-            float(np.median(milliseconds[-tenth:])),
-        ],
-        "p99_ms": [
-            float(np.quantile(milliseconds[:-tenth], 0.99)),
-            float(np.quantile(milliseconds[-tenth:], 0.99)),
-        ],
+        "accounted": counts.get("received") == num_scans == counts.total() - num_scans,
+        "settled": states[tenth],
+        "end": states[max(states)],
+        "megabytes": {number: state["megabytes"] for number, state in states.items()},
+        "median_ms": [float(np.nanmedian(part)) for part in (second, last)],
+        "p99_ms": [float(np.nanquantile(part, 0.99)) for part in (second, last)],
     }
+
+
+def counters(values: dict[str, str]) -> Counter[str]:
+    """The scans received and how each of them ended, from the node's diagnostics."""
+    return Counter({key: int(text) for key, text in values.items() if key == "received" or key.startswith(ENDS)})
 
 
 def problems(result: dict) -> list[str]:
     """What exceeds a limit, in words."""
     found = []
-    if result["growth"] > MAX_GROWTH:
-        found.append(f"memory grew by {100 * result['growth']:.1f} %")
-    for kind in ("handles", "threads"):
+    growth = result["end"]["megabytes"] / result["settled"]["megabytes"] - 1.0
+    if growth > MAX_GROWTH:
+        found.append(f"memory grew by {100 * growth:.1f} %")
+    for kind in ("handles", "threads", "processes"):
         if result["end"][kind] > result["settled"][kind]:
             found.append(f"{kind}: {result['settled'][kind]} -> {result['end'][kind]}")
+    before, after = result["median_ms"]
+    if after > (1.0 + MAX_SLOWDOWN) * before:
+        found.append(f"median latency: {before:.1f} -> {after:.1f} ms")
     if not result["accounted"]:
-        found.append(f"{result['scans']} scans, {result['counts']}")
+        found.append(f"{result['scans']} scans were sent, the node counts {result['counts']}")
     return found
+
+
+def to_markdown(result: dict) -> str:
+    """The page."""
+    rows = [
+        ("memory of node and registration process, MB", result["settled"]["megabytes"], result["end"]["megabytes"]),
+        ("file handles", result["settled"]["handles"], result["end"]["handles"]),
+        ("threads", result["settled"]["threads"], result["end"]["threads"]),
+        ("latency, median ms (second and last tenth)", *result["median_ms"]),
+        ("latency, p99 ms", *result["p99_ms"]),
+    ]
+    memory = ", ".join(f"{number}: {megabytes:.0f}" for number, megabytes in result["megabytes"].items())
+    return "\n".join(
+        [
+            "# A day of driving through the node",
+            "",
+            f"`{result['command']}`",
+            "",
+            result["machine"],
+            "",
+            f"{result['scans']} scans of about {result['points']} points, {result['place']} with moving people, 2 % of",
+            f"the scans missing, 2 ms of jitter, every {EMPTY_EVERY}th scan empty, every {OUTLIER_EVERY}th stamp 100 s",
+            f"ahead; {result['seconds'] / 60:.1f} minutes, each scan sent when the last one's odometry has arrived.",
+            "",
+            "| | after the first tenth | at the end |",
+            "|---|---|---|",
+            *(f"| {name} | {before:.1f} | {after:.1f} |" for name, before, after in rows),
+            "",
+            f"Memory in MB after so many scans: {memory}.",
+            "",
+            f"The node's counters: {', '.join(f'{name} {count}' for name, count in result['counts'].items())}.",
+            "",
+            "Limits exceeded: " + ("; ".join(result["problems"]) or "none") + ".",
+            "",
+        ]
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scans", type=int, default=20_000)
     parser.add_argument("--place", default="office")
-    parser.add_argument("--sensor", default="lidar16")
-    parser.add_argument("--out", type=Path, help="JSON here")
+    parser.add_argument("--beams", type=int, default=16)
+    parser.add_argument("--columns", type=int, default=200, help="of a scan: few points make a long drive possible")
+    parser.add_argument("--out", type=Path, help="JSON here, the page as Markdown beside it")
     args = parser.parse_args()
-    result = run(args.place, args.sensor, args.scans)
+    result = run(args.place, args.beams, args.columns, args.scans)
     result["problems"] = problems(result)
+    result["command"] = shlex.join(["python", "benchmarks/soak.py", *sys.argv[1:]])
     result["machine"] = measured_here()
     text = json.dumps(result, indent=1)
     print(text)
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(text)
+        args.out.with_suffix(".md").write_text(to_markdown(result))
     if result["problems"]:
         sys.exit(1)
 

@@ -1,7 +1,7 @@
 """Refined candidates of labelled pairs, correct and incorrect, for the verification benchmark.
 
 A candidate is what the refinement makes of a hypothesis: the true transform, the frames as they are, the centroids, the
-feature matches, and the truth rotated by 90, 180, 270 (about z) or about 25 degrees, or shifted.
+feature matches, and the true transform rotated by 90, 180, 270 (about z) or about 25 degrees, or shifted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from verification_data import Pair
 
 from prnet_core.geometry import se3
-from prnet_core.geometry.se3 import transform_distance as motion_distance
+from prnet_core.geometry.se3 import transform_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
 from prnet_core.registration.feature_hypotheses import feature_transforms
@@ -91,7 +91,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
     found = []
     for group in hypotheses(pair, source, target, rng):
         for candidate in search.refine(group) if group else []:
-            if all(motion_distance(candidate.transform, other.transform, extent) > 1.0 for other in found):
+            if all(transform_distance(candidate.transform, other.transform, extent) > 1.0 for other in found):
                 found.append(candidate)
     rows = []
     for candidate in found:

@@ -33,7 +33,7 @@ ARGUMENTS = (
     ("device", "", "auto, cpu, cuda, ...; empty: as in the parameter file (auto)."),
     ("use_sim_time", "", "Take the time from /clock; empty: only with a bag."),
     ("namespace", "", "Namespace of the node and its topics."),
-    ("bag", "", "ROS 1 or ROS 2 bag to play, file or folder; its topic is `points`, or the only one it has."),
+    ("bag", "", "ROS 1 or ROS 2 bag to play, file or folder; `points` names its topic, by default the only one."),
     ("rate", "1.0", "Speed of the bag."),
     ("rviz", "false", "Show TF, registered clouds and trajectory in RViz."),
     (

@@ -1,3 +1,3 @@
-"""PRNet, partial-to-partial point cloud registration (Wang and Solomon, NeurIPS 2019), and what drives on it."""
+"""PRNet, partial-to-partial point cloud registration (Wang and Solomon, NeurIPS 2019), with odometry and maps."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""How the tests of the node read its answers, and the stamps they send."""
+"""Helpers of the node's tests: the stamps they send, and how they read the answers."""
 
 import numpy as np
 

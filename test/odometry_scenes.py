@@ -31,23 +31,34 @@ def scan(index):
 
 
 def forest(rng):
-    """Boxes and posts of many sizes along 30 m of floor: every place looks different."""
+    """Boxes of many sizes on 30 m of floor, on both sides of a free path: every place looks different."""
     layout = np.random.default_rng(42)
-    parts = [np.c_[rng.uniform(-6, 36, 6000), rng.uniform(-6, 6, 6000), np.zeros(6000)]]
+    parts = [np.c_[rng.uniform(-6, 36, 12000), rng.uniform(-6, 6, 12000), np.zeros(12000)]]
     for x, y in zip(layout.uniform(-6, 36, 60), layout.uniform(-6, 6, 60), strict=True):
         size = layout.uniform(0.2, 1.5, 3)
-        box = rng.uniform(-0.5, 0.5, (300, 3))
-        face = rng.integers(3, size=300)
-        box[np.arange(300), face] = np.sign(box[np.arange(300), face]) * 0.5
+        y += np.sign(y) * max(0.0, 0.8 + size[1] / 2 - abs(y))
+        box = rng.uniform(-0.5, 0.5, (1200, 3))
+        face = rng.integers(3, size=1200)
+        box[np.arange(1200), face] = np.sign(box[np.arange(1200), face]) * 0.5
         parts.append(box * size + [x, y, size[2] / 2])
     return np.vstack(parts)
 
 
 def forest_scan(x, yaw, seed):
-    """What is within 6 m of (x, 0), turned by yaw; and the true pose."""
+    """What a sensor at (x, 0), rotated by yaw, sees within 6 m; and the true pose."""
     pose = se3.make_transform(se3.rotation_exp(np.array([0, 0, yaw])), np.array([x, 0.0, 0.5]))
     points = se3.apply(se3.invert(pose), forest(np.random.default_rng(seed)))
-    return points[np.linalg.norm(points, axis=1) < 6.0], pose
+    return visible(points[np.linalg.norm(points, axis=1) < 6.0]), pose
+
+
+def visible(points, cell=0.05, tolerance=0.4):
+    """The points that are at most `tolerance` metres behind the nearest one in their cell (radians) of directions."""
+    distance = np.linalg.norm(points, axis=1)
+    azimuth = np.floor((np.arctan2(points[:, 1], points[:, 0]) + np.pi) / cell).astype(int)
+    elevation = np.floor((np.arcsin(points[:, 2] / distance) + np.pi / 2) / cell).astype(int)
+    nearest = np.full((azimuth.max() + 1, elevation.max() + 1), np.inf)
+    np.minimum.at(nearest, (azimuth, elevation), distance)
+    return points[distance < nearest[azimuth, elevation] + tolerance]
 
 
 def drive_through_the_forest(odometry, interval):

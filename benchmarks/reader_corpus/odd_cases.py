@@ -1,4 +1,4 @@
-"""Files that a stranger tried: other columns than expected, other writers, compressed and foreign content."""
+"""Unusual files: other columns than expected, other writers, compressed and foreign content."""
 
 from __future__ import annotations
 

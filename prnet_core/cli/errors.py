@@ -18,7 +18,7 @@ def fail(command: str, error: Exception) -> typer.Exit:
 
 @contextmanager
 def one_line_errors(command: str) -> Iterator[None]:
-    """Turn the errors of wrong input (ValueError, OSError, ImportError) into `fail`."""
+    """Turn the errors of invalid input (ValueError, OSError, ImportError) into `fail`."""
     try:
         yield
     except (ValueError, OSError, ImportError) as error:

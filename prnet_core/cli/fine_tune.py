@@ -24,8 +24,8 @@ def fine_tune(
     ),
     max_scans: int = typer.Option(50, min=4, help="Most scans used: the last ones that differ from one another."),
     examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
-    epochs: int = typer.Option(10, min=1, help="Most epochs."),
-    learning_rate: float = typer.Option(1e-4, help="Of Adam."),
+    epochs: int = typer.Option(10, min=1, help="Maximum number of epochs."),
+    learning_rate: float = typer.Option(1e-4, help="Learning rate of Adam."),
     max_minutes: float = typer.Option(5.0, help="The run ends after this time, from the start of the command."),
     seed: int = typer.Option(0),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
@@ -48,6 +48,7 @@ def fine_tune(
     from prnet_core.fine_tuning.scan_transforms import register_neighbours
     from prnet_core.io.safe_write import check_target
     from prnet_core.model import load_network, save_network
+    from prnet_core.model.weights import FOR_SCANS
     from prnet_core.registration import Registration, RegistrationConfig
 
     began = time.monotonic()
@@ -59,7 +60,7 @@ def fine_tune(
             seed=seed,
         )  # fmt: skip
         torch.set_num_threads(threads)
-        network = load_network(weights, device)
+        network = load_network(weights or FOR_SCANS, device)
         clouds = different_scans(read_scans(scans, topic, columns), max_scans)
         typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
         transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import typer
@@ -31,7 +32,7 @@ def make_map(
     from prnet_core.mapping.config import MappingConfig
     from prnet_core.mapping.from_odometry import OdometryMapper
     from prnet_core.mapping.storage import check_map_target, save_map
-    from prnet_core.odometry import ScanOdometry
+    from prnet_core.odometry import OdometryConfig, ScanOdometry
     from prnet_core.odometry.offline import run_odometry
     from prnet_core.registration import Registration
 
@@ -41,7 +42,8 @@ def make_map(
         scans = open_scans(source, topic)
         registration = Registration(network_for(weights, device))
         builder = MapBuilder(registration, MappingConfig(max_keyframes=max_keyframes))
-        run = run_odometry(ScanOdometry(registration), scans, on_update=OdometryMapper(builder).add_update)
+        odometry = ScanOdometry(registration, OdometryConfig(max_scan_time=inf))
+        run = run_odometry(odometry, scans, on_update=OdometryMapper(builder).add_update)
         if len(builder.map) == 0:
             typer.echo(f"prnet map: none of {run.num_scans} scans has a pose", err=True)
             raise typer.Exit(1)

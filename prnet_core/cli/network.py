@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +11,7 @@ NO_NETWORK = "none"
 
 
 def network_for(weights: str | None, device: str) -> PRNet | None:
-    """`weights`: a file, None for the packaged weights, 'none' for no network.
+    """`weights`: a file, the name of packaged weights, None for those for scans, 'none' for no network.
 
     Raises FileNotFoundError, WeightsError or ValueError as `load_network` does.
     """
@@ -21,7 +20,8 @@ def network_for(weights: str | None, device: str) -> PRNet | None:
     import torch
 
     from prnet_core.model import load_network
+    from prnet_core.model.weights import FOR_SCANS
 
     torch.set_num_threads(1)
-    network = load_network(Path(weights) if weights else None, device)
+    network = load_network(weights or FOR_SCANS, device)
     return network.eval()

@@ -36,6 +36,10 @@ def odometry(
     weights: str = typer.Option(None, help="Weights file of the network; 'none' runs without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
+    max_scan_time: float = typer.Option(
+        inf,
+        help="Seconds for one scan, as the node limits it; without a limit no result depends on the machine's load.",
+    ),
 ) -> None:
     """Chain the scans of SOURCE to a trajectory; with a ground truth, print ATE and RPE.
 
@@ -54,7 +58,7 @@ def odometry(
         check_picture(picture)
         truth_file = None if truth is None else GroundTruthFile(truth)
         config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        odometry_config = OdometryConfig(target=target, max_scan_time=inf)
+        odometry_config = OdometryConfig(target=target, max_scan_time=max_scan_time)
         scans = open_scans(source, topic, columns)
         worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)

@@ -40,7 +40,7 @@ def fine_tune(
     """
     began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()
-    examples, held_out_examples = split_scans(scans, transforms or (), config)
+    examples, held_out_examples = split_scans(scans, transforms or (), config, network.config.features == "surface")
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
@@ -90,7 +90,7 @@ def fine_tune(
 
 
 def split_scans(
-    scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform], config: FineTuneConfig
+    scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform], config: FineTuneConfig, surface: bool = False
 ) -> tuple[ScanExamples, ScanExamples]:
     """Examples for tuning and for validation, from different scans; the held-out scans are evenly spread.
 
@@ -117,6 +117,6 @@ def split_scans(
     within = [m for m in transforms if m.source in tuned and m.target in tuned]
     across = [m for m in transforms if m.source in held_out_scans]
     return (
-        ScanExamples(clouds, within, config, augment=True, sources=tuned),
-        ScanExamples(clouds, across, replace(config, known_transform_share=1.0), augment=False, sources=held_out_scans),
+        ScanExamples(clouds, within, config, True, tuned, surface),
+        ScanExamples(clouds, across, replace(config, known_transform_share=1.0), False, held_out_scans, surface),
     )

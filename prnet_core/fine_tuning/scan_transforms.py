@@ -35,7 +35,7 @@ def register_neighbours(
 ) -> list[ScanTransform]:
     """Accepted transforms, in both directions, between scans (N_i, 3) that are at most `reach` scans apart.
 
-    For scans without an odometry: nothing is known of how one lies to the next. Clouds that look like scans in their
+    For scans without odometry, whose relative poses are unknown. Clouds that look like scans in their
     sensor's frame are verified by free space.
     """
     transforms = []

@@ -74,7 +74,7 @@ class Tuning:
 def train_with_running_statistics(network: PRNet) -> None:
     """Training mode, except that BatchNorm uses its running statistics and does not change them.
 
-    A batch of a few scans has other statistics than all the world; its scale and shift are still learned.
+    A batch of a few scans has other statistics than the training data; its scale and shift are still learned.
     """
     network.train()
     for module in network.modules():

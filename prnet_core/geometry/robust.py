@@ -19,8 +19,8 @@ from .transforms import transform_points
 TOLERANCES = (0.02, 0.08)
 """Allowed difference of two matches' distances: both clouds hold the same points, or other samples of the surface."""
 MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
-MAX_MATCHES_OF_SEVERAL, NUM_SEEDS_OF_SEVERAL = 1024, 96
-"""Where several hypotheses are wanted: with little overlap few of the most probable matches are correct."""
+MORE_MATCHES, MORE_SEEDS = 1024, 96
+"""For `robust_hypotheses`: with little overlap few of the most probable matches are correct."""
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
 OVERLAP_POINTS = 128
 OVERLAP_CHUNK = 32
@@ -51,7 +51,7 @@ def robust_procrustes(
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target = source.to(dtype), target.to(dtype)
     weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
-    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, 1)
+    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, 1, MAX_MATCHES, NUM_SEEDS)
     return procrustes(source, target, last_weights.squeeze(-2))
 
 
@@ -60,17 +60,24 @@ def robust_hypotheses(
 ) -> Tensor:
     """`count` distinct transforms (..., count, 4, 4) with the most support, one of which is correct more often.
 
-    For count > 1 more groups of matches are tried than by `robust_procrustes`. The best by matches and cloud comes
-    first, then in turns the best by the cloud alone, which few correct matches cannot mislead, by the matches alone,
-    and by both.
+    More groups of matches are tried than by `robust_procrustes`, which takes three times as long. The best by matches
+    and cloud comes first, then in turns the best by the cloud alone, which incorrect matches cannot mislead, by the
+    matches alone, and by both.
     """
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target, weights = source.to(dtype), target.to(dtype), weights.to(dtype)
-    return _best_transforms(source, target, weights, target_cloud, radius, count)[0]
+    return _best_transforms(source, target, weights, target_cloud, radius, count, MORE_MATCHES, MORE_SEEDS)[0]
 
 
 def _best_transforms(
-    source: Tensor, target: Tensor, weights: Tensor, target_cloud: Tensor | None, radius: Tensor | None, count: int
+    source: Tensor,
+    target: Tensor,
+    weights: Tensor,
+    target_cloud: Tensor | None,
+    radius: Tensor | None,
+    count: int,
+    max_matches: int,
+    num_seeds: int,
 ) -> tuple[Tensor, Tensor]:
     """The `count` best transforms (..., count, 4, 4), and the weights (..., count, K) for one more Procrustes."""
     with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
@@ -79,8 +86,7 @@ def _best_transforms(
         radius = radius.clamp_min(1e-8)
         unweighted = procrustes(source, target, weights).unsqueeze(-3)
         tolerances = radius.unsqueeze(-1) * radius.new_tensor(TOLERANCES)
-        numbers = (MAX_MATCHES, NUM_SEEDS) if count == 1 else (MAX_MATCHES_OF_SEVERAL, NUM_SEEDS_OF_SEVERAL)
-        consistent = _consistent_transforms(source, target, weights, tolerances, *numbers)
+        consistent = _consistent_transforms(source, target, weights, tolerances, max_matches, num_seeds)
         hypotheses = torch.cat([unweighted, consistent], dim=-3)
         by_matches = _support(hypotheses, source, target, weights, radius)
         if target_cloud is None:

@@ -28,17 +28,17 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
         ValueError: none or several columns are called so, or their units differ; the text lists the names.
     """
     split = [_split(name) for name in names]
-    plain = [name for name, _ in split]
+    stems = [name for name, _ in split]
     listed = ", ".join(name.strip() for name in names)
-    found = [triple for triple in _triples() if all(name in plain for name in triple)]
+    found = [triple for triple in _triples() if all(name in stems for name in triple)]
     if not found:
         raise ValueError(f"no columns x, y, z; the columns are: {listed or 'none'}")
     if len(found) > 1 and found[0] != ("x", "y", "z"):
         raise ValueError(f"several columns could be x, y, z: {listed}")
     triple = found[0]
-    columns = [plain.index(name) for name in triple]
+    columns = [stems.index(name) for name in triple]
     for name in triple:
-        if plain.count(name) > 1:
+        if stems.count(name) > 1:
             raise ValueError(f"the column {name} is there twice: {listed}")
     if len({split[column][1] for column in columns}) > 1:
         raise ValueError(f"the units of the columns differ: {listed}")
@@ -47,8 +47,8 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
 
 def names_xyz(names: Sequence[str]) -> bool:
     """Whether x, y and z are among the names."""
-    plain = [_split(name)[0] for name in names]
-    return any(all(name in plain for name in triple) for triple in _triples())
+    stems = [_split(name)[0] for name in names]
+    return any(all(name in stems for name in triple) for triple in _triples())
 
 
 def is_column_name(word: str) -> bool:

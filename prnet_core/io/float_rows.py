@@ -59,7 +59,7 @@ def _most_likely_width(values: np.ndarray) -> int:
     sample = np.clip(sample, low, high)
     costs = {width: _cost(sample, width) for width in widths}
     best = min(widths, key=lambda width: costs[width])
-    # A multiple of the true width fits as well, or better where the points of the rings take turns.
+    # A multiple of the true width fits as well, or better where the points alternate between the rings.
     best = next(w for w in widths if best % w == 0 and _repeats(sample, best, w))
     fitting = [w for w in widths if costs[w] - costs[best] < _CLEAR and not (w > best and w % best == 0)]
     smallest = fitting[0]

@@ -1,4 +1,4 @@
-"""The order in which people number files."""
+"""Natural order of numbered file names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Text tables of points: comma, semicolon, tab or space between the columns, with or without a line of names.
 
-NumPy converts the numbers. Open3D and trimesh read .xyz alone, without names: see benchmarks/compare_readers.py.
+NumPy converts the numbers. Open3D reads .xyz and .pts, trimesh .xyz, both without names of columns: see
+benchmarks/compare_readers.py.
 """
 
 from __future__ import annotations

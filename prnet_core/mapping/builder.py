@@ -137,5 +137,5 @@ class MapBuilder:
 
 
 def floored(covariance: np.ndarray) -> np.ndarray:
-    """A covariance (6, 6) that claims no more than a millimetre and 0.006 degrees: registrations share their errors."""
+    """A covariance (6, 6) of at least a millimetre and 0.006 degrees (sigma): registrations share their errors."""
     return np.asarray(covariance, dtype=np.float64) + np.diag(SMALLEST_SIGMA**2)

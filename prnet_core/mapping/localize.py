@@ -1,4 +1,4 @@
-"""Where a scan is in a map, without an initial guess."""
+"""Localisation of a scan in a map, without an initial guess."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a place looks like, whatever the sensor's orientation: local features and one global descriptor of a scan."""
+"""The appearance of a place in any orientation of the sensor: local features and one global descriptor of a scan."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def place_features(points: np.ndarray, voxel_size: float) -> PlaceFeatures:
 def signature_distances(signature: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
     """Mean distance (K,) of the rows of a signature (S, 34) to the nearest row of each of the others, K of them.
 
-    A set distance as MaxSim's: a place is like another when each part of it has a similar part there.
+    A set distance as MaxSim's: two places are similar when each part of one has a similar part in the other.
     """
     stacked = np.vstack(others)
     starts = np.cumsum([0] + [len(other) for other in others[:-1]])

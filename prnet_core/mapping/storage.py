@@ -79,7 +79,7 @@ def _remove_remains(folder: Path) -> None:
 
 
 def load_map(folder: Path | str) -> KeyframeMap:
-    """Read a map. Raises MapError naming the file and what is wrong with it."""
+    """Read a map. Raises MapError naming the file and the problem."""
     folder = Path(folder)
     record = _read_record(folder)
     try:
@@ -142,8 +142,10 @@ def _read_record(folder: Path) -> dict:
         raise MapError(f"{path}: version {record.get('version')!r}, this program reads version {VERSION}")
     if record.get("unit") != "metre":
         raise MapError(f"{path}: the unit is {record.get('unit')!r}, not 'metre'")
-    if not isinstance(record.get("keyframes"), int) or not isinstance(record.get("constraints"), list):
+    if type(record.get("keyframes")) is not int or not isinstance(record.get("constraints"), list):
         raise MapError(f"{path}: 'keyframes' or 'constraints' is missing")
+    if record["keyframes"] < 1:
+        raise MapError(f"{folder}: the map is empty: it has no keyframes")
     return record
 
 
@@ -158,6 +160,8 @@ def _constraint(row: dict, folder: Path, count: int) -> PoseConstraint:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise MapError(f"{folder / 'map.json'}: a constraint is damaged ({error})") from error
+    if not (np.isfinite(constraint.T_first_second).all() and np.isfinite(constraint.covariance).all()):
+        raise MapError(f"{folder / 'map.json'}: a constraint is not finite")
     if not (0 <= constraint.first < count and 0 <= constraint.second < count):
         raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that is not there")
     return constraint

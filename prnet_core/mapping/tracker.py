@@ -1,4 +1,4 @@
-"""Where a robot is in a map, scan after scan: searched without a guess, followed, and searched again when lost."""
+"""The pose of a robot in a map, scan after scan: searched without a guess, tracked, and searched again when lost."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MapTracker:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is known any more: the next scan starts a search."""
+        """Forget the pose: the next scan starts a search."""
         self._T_map_odom: np.ndarray | None = None
         self._state: State = "searching"
         self._verified: OdometryScan | None = None

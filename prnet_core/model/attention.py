@@ -12,10 +12,10 @@ MAX_PRODUCTS = 1200**2
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """q (B, H, N, D), k and v (B, H, M, D) -> (B, H, N, D)."""
-    return plain_attention(q, k, v) if _plain_is_faster(q, k) else scaled_dot_product_attention(q, k, v)
+    return unfused_attention(q, k, v) if _unfused_is_faster(q, k) else scaled_dot_product_attention(q, k, v)
 
 
-def plain_attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None) -> Tensor:
+def unfused_attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None) -> Tensor:
     """The same as two products and a softmax; `bias` (B, H, N, M) is added to the logits."""
     logits = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
     if bias is not None:
@@ -23,7 +23,7 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None)
     return logits.softmax(dim=-1).to(v.dtype) @ v
 
 
-def _plain_is_faster(q: Tensor, k: Tensor) -> bool:
+def _unfused_is_faster(q: Tensor, k: Tensor) -> bool:
     """With gradients on a CPU always (the fused backward pass takes several times as long); without, in bfloat16 on a
     CPU without AMX, 1.3 to 1.8 times up to a thousand points."""
     if q.device.type != "cpu":

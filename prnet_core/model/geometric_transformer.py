@@ -1,9 +1,9 @@
-"""Attention that knows the distances between a cloud's points (ours, after GeoTransformer, Qin et al., CVPR 2022)."""
+"""Attention with the distances between a cloud's points (ours, after GeoTransformer, Qin et al., CVPR 2022)."""
 
 import torch
 from torch import Tensor, nn
 
-from .attention import attention, plain_attention
+from .attention import attention, unfused_attention
 from .config import PRNetConfig
 
 REACHES = (2.0, 5.0, 12.0, 30.0)
@@ -48,7 +48,7 @@ class Attention(nn.Module):
         """queries (B, N, C), memory (B, M, C) -> (B, N, C)."""
         q = self._heads(self.query(queries))
         k, v = (self._heads(part) for part in self.key_value(memory).chunk(2, dim=-1))
-        attended = attention(q, k, v) if bias is None else plain_attention(q, k, v, bias(q, distances))
+        attended = attention(q, k, v) if bias is None else unfused_attention(q, k, v, bias(q, distances))
         return self.out(attended.transpose(1, 2).flatten(-2))
 
     def _heads(self, x: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """The loss, term by term (paper, section 4.3), and our matching term.
 
-Two forms: "printed" is the paper's formula to the letter; "exact" is ours (docs/paper.md, "where ours differs").
+Two forms: "printed" is the paper's formula to the letter; "exact" is ours (docs/paper.md, "Where the code differs from
+the paper").
 """
 
 import torch

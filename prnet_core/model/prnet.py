@@ -27,7 +27,7 @@ MATCHING_RADIUS = 12.0
 
 @dataclass
 class RegistrationPass:
-    """What one pass p computed, for the loss and for looking at."""
+    """Results of one pass p, for the loss and for figures."""
 
     source: Tensor
     """X^p (B, N, 3), the source as this pass found it."""
@@ -222,8 +222,8 @@ class PRNet(nn.Module):
     ) -> Tensor:
         """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
 
-        For verification against the whole clouds. A single one is that of `register`; for several, more are looked at
-        (`robust_hypotheses`). Matching "dual" alone.
+        For verification against the whole clouds; more are looked at than by `register` (`robust_hypotheses`). Matching
+        "dual" alone.
         """
         with self._evaluation(bfloat16):
             target_local = self.dgcnn(target)

@@ -1,4 +1,4 @@
-"""One batch shared by several processes (torchrun), each with equally many of its rows; one process is untouched."""
+"""One batch shared by several processes (torchrun), each with equally many of its rows; one process works alone."""
 
 import torch
 from torch import Tensor, distributed, nn

@@ -1,4 +1,4 @@
-"""What a network with rotation-invariant inputs reads of a cloud: points, normals, and the patch around each point."""
+"""Inputs of a network with rotation-invariant inputs: points, normals, and the patch around each point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transformer that lets each cloud's features know the other cloud (paper, section 4.1)."""
+"""The transformer that conditions the features of each cloud on the other cloud (paper, section 4.1)."""
 
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-"""The value head: how sharp the matching should be (paper, equation for lambda = Theta(Phi_X, Phi_Y))."""
+"""The value head: lambda, the temperature of the matching (paper: lambda = Theta(Psi_X, Psi_Y), mean features)."""
 
 import math
 
@@ -15,7 +15,7 @@ SMALLEST, LARGEST = 0.01, 100.0
 def bounded_temperature(raw: Tensor) -> Tensor:
     """lambda = exp(log(100) raw / sqrt(1 + raw^2)), in (0.01, 100); 1 at raw = 0.
 
-    Smooth, and its gradient falls only with the cube of raw: unlike ReLU and clamp it cannot die.
+    Smooth: the gradient decreases only with the cube of raw, where that of ReLU and clamp is zero.
     """
     return torch.exp(math.log(LARGEST) * raw * torch.rsqrt(1.0 + raw.square()))
 

@@ -17,7 +17,9 @@ FORMAT = "prnet/1"
 WEIGHTS = Path(__file__).resolve().parent.parent / "weights"
 PACKAGED_BY_NAME = {"small": WEIGHTS / "prnet_small.safetensors", "invariant": WEIGHTS / "prnet_invariant.safetensors"}
 PACKAGED = PACKAGED_BY_NAME["small"]
-"""The default."""
+"""The default of `load_network`: objects, by the paper's protocol."""
+FOR_SCANS = "invariant"
+"""The packaged weights of the registration of scans: command line, odometry, maps and node."""
 
 
 class WeightsError(ValueError):
@@ -79,7 +81,7 @@ def _weights_path(path: str | Path | None) -> Path:
 def load_weights(
     path: Path, device: str | torch.device, format: str, make_network: Callable[[dict], nn.Module]
 ) -> nn.Module:
-    """The network of a weights file of this `format`, made of its plain configuration; raises as `load_network`."""
+    """The network of a weights file of this `format`, made from its configuration; raises as `load_network`."""
     chosen = choose_device(device)
     tensors, metadata = _read(path, format)
     try:

@@ -13,8 +13,8 @@ class OdometryConfig:
     """
 
     map_keyframes: int = 15  # keyframes in the local map
-    keyframe_distance: float = 0.15  # a new keyframe after this translation, in parts of the scan's median range,
-    keyframe_angle: float = 0.2  # or after this rotation, radians,
+    keyframe_distance: float = 0.25  # a new keyframe after this translation, in parts of the scan's median range,
+    keyframe_angle: float = 0.3  # or after this rotation, radians,
     keyframe_overlap: float = 0.8  # or when less of the scan than this overlaps the local map
     keyframe_points: int = 20_000  # points kept of a keyframe
     remembered_keyframes: int = 100  # keyframes kept for relocation, those at crowded places dropped first

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.registration import RegistrationConfig
+from prnet_core.geometry import se3
+from prnet_core.odometry.config import OdometryConfig
+from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
+MAX_PREPARED = 12  # keyframes: each takes several megabytes
 RANGE_EDGES = np.geomspace(0.1, 200.0, 25)
 ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
 
 
 @dataclass(eq=False)
 class Keyframe:
-    """A scan kept: points (N, 3) deskewed, in its sensor's frame; T_map_sensor (4, 4) and its covariance (6, 6).
+    """A scan kept, with its pose T_map_sensor (4, 4) and the covariance (6, 6) of that.
 
-    A keyframe prepared for a registration is kept for the next one.
+    points: (N, 3) float32, deskewed, in the sensor's frame.
     """
 
     points: np.ndarray
     T_map_sensor: np.ndarray
     covariance: np.ndarray
-    _prepared: PreparedCloud | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        self.points = self.points.astype(np.float32)
         self.signature = signature(self.points)
 
-    def prepared(self, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
-        """The keyframe as a target, with its sensor's position."""
-        if self._prepared is None or self._prepared.voxel_size != voxel_size:
-            self._prepared = prepare_cloud(self.points, voxel_size, config, np.zeros((1, 3)))
-        return self._prepared
+
+def is_keyframe(
+    newest: Keyframe, pose: np.ndarray, result: RegistrationResult, median_range: float, config: OdometryConfig
+) -> bool:
+    """Whether a scan at a pose (4, 4) of the map becomes a keyframe: by overlap, and by its distance to the newest.
+
+    From a weak result only where the scan would leave the map otherwise. median_range: of the scan's points, metres.
+    """
+    if result.overlap_source < config.keyframe_overlap:
+        return True
+    motion = se3.invert(newest.T_map_sensor) @ pose
+    moved = float(np.linalg.norm(motion[:3, 3])) > config.keyframe_distance * median_range
+    return result.status == "accepted" and (moved or se3.rotation_angle(motion[:3, :3]) > config.keyframe_angle)
 
 
 class Keyframes:
@@ -46,6 +58,7 @@ class Keyframes:
         self._max_points = max_points
         self._num_protected = num_protected
         self._frames: list[Keyframe] = []
+        self._prepared: OrderedDict[int, tuple[Keyframe, PreparedCloud]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -70,6 +83,18 @@ class Keyframes:
     def clear(self) -> None:
         """Drop all keyframes."""
         self._frames.clear()
+        self._prepared.clear()
+
+    def prepared(self, frame: Keyframe, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
+        """A keyframe as a target, with its sensor's position; the last `MAX_PREPARED` ones used are kept."""
+        kept = self._prepared.pop(id(frame), None)
+        cloud = None if kept is None or kept[1].voxel_size != voxel_size else kept[1]
+        if cloud is None:
+            cloud = prepare_cloud(frame.points.astype(np.float64), voxel_size, config, np.zeros((1, 3)))
+        self._prepared[id(frame)] = frame, cloud
+        if len(self._prepared) > MAX_PREPARED:
+            self._prepared.popitem(last=False)
+        return cloud
 
     def nearest_first(self, position: np.ndarray) -> list[Keyframe]:
         """All keyframes, those nearest to a position (3,) of the map first."""

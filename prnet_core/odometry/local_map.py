@@ -61,8 +61,9 @@ class LocalMap:
     def _filter(self, frame: Keyframe) -> np.ndarray:
         """A keyframe's points (N, 3) in the map's frame, one a voxel."""
         if len(frame.points) == 0:
-            return frame.points
-        points = small_gicp.voxelgrid_sampling(frame.points, self._voxel_size).points()[:, :3]
+            return np.zeros((0, 3))
+        points = frame.points.astype(np.float64)
+        points = small_gicp.voxelgrid_sampling(points, self._voxel_size).points()[:, :3]
         return se3.apply(frame.T_map_sensor, points)
 
     def _build(self, position: np.ndarray, reach: float) -> PreparedCloud:

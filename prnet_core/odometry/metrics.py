@@ -19,32 +19,32 @@ class RelativePoseError:
     rotation_max_deg: float
 
 
-def absolute_trajectory_error(estimate: np.ndarray, truth: np.ndarray) -> float:
+def absolute_trajectory_error(estimate: np.ndarray, ground_truth: np.ndarray) -> float:
     """ATE: rms distance in metres of the positions after the best rigid alignment (no scale).
 
-    estimate, truth: (N, 4, 4) poses of the same instants, truth: ground truth. Raises ValueError on another shape.
+    estimate, ground_truth: (N, 4, 4) poses of the same instants. Raises ValueError on another shape.
     """
-    check_pair(estimate, truth)
-    p, q = estimate[:, :3, 3], truth[:, :3, 3]
+    check_pair(estimate, ground_truth)
+    p, q = estimate[:, :3, 3], ground_truth[:, :3, 3]
     p_mean, q_mean = p.mean(axis=0), q.mean(axis=0)
     rotation = se3.nearest_rotation((q - q_mean).T @ (p - p_mean))
     aligned = (p - p_mean) @ rotation.T + q_mean
     return float(np.sqrt(np.mean(np.sum((aligned - q) ** 2, axis=1))))
 
 
-def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) -> RelativePoseError:
+def relative_pose_error(estimate: np.ndarray, ground_truth: np.ndarray, step: int = 1) -> RelativePoseError:
     """RPE: E_i = (Q_i^-1 Q_(i+step))^-1 (P_i^-1 P_(i+step)) for estimate P and ground truth Q, all (N, 4, 4).
 
     Raises ValueError when the trajectories differ in length or are not longer than `step`.
     """
-    check_pair(estimate, truth)
-    if not 0 < step < len(truth):
-        raise ValueError(f"a step of {step} needs more than {step} poses, there are {len(truth)}")
+    check_pair(estimate, ground_truth)
+    if not 0 < step < len(ground_truth):
+        raise ValueError(f"a step of {step} needs more than {step} poses, there are {len(ground_truth)}")
     translations, angles = [], []
-    for i in range(len(truth) - step):
-        true_motion = se3.invert(truth[i]) @ truth[i + step]
-        motion = se3.invert(estimate[i]) @ estimate[i + step]
-        error = se3.invert(true_motion) @ motion
+    for i in range(len(ground_truth) - step):
+        true_step = se3.invert(ground_truth[i]) @ ground_truth[i + step]
+        step_found = se3.invert(estimate[i]) @ estimate[i + step]
+        error = se3.invert(true_step) @ step_found
         translations.append(np.linalg.norm(error[:3, 3]))
         angles.append(np.degrees(se3.rotation_angle(error[:3, :3])))
     return RelativePoseError(
@@ -56,22 +56,24 @@ def relative_pose_error(estimate: np.ndarray, truth: np.ndarray, step: int = 1) 
     )
 
 
-def segment_drift(estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float, ...]) -> tuple[float, float] | None:
-    """KITTI's drift: mean error of the motion over segments of the path, as shares of their length.
+def segment_drift(
+    estimate: np.ndarray, ground_truth: np.ndarray, lengths: tuple[float, ...]
+) -> tuple[float, float] | None:
+    """KITTI's drift: mean error of the relative pose over segments of the path, as shares of their length.
 
-    estimate, truth: (N, 4, 4) poses of the same instants; lengths: metres of path. Returns the translation (m/m) and
-    the rotation (rad/m), or None when the path is shorter than every length.
+    estimate, ground_truth: (N, 4, 4) poses of the same instants; lengths: metres of path. Returns the translation
+    (m/m) and the rotation (rad/m), or None when the path is shorter than every length.
     """
-    check_pair(estimate, truth)
-    steps = np.linalg.norm(np.diff(truth[:, :3, 3], axis=0), axis=1)
+    check_pair(estimate, ground_truth)
+    steps = np.linalg.norm(np.diff(ground_truth[:, :3, 3], axis=0), axis=1)
     travelled = np.concatenate([[0.0], np.cumsum(steps)])
     errors = []
     for length in lengths:
         last = np.searchsorted(travelled, travelled + length)
-        for i in np.flatnonzero(last < len(truth)):
+        for i in np.flatnonzero(last < len(ground_truth)):
             j = last[i]
-            true_motion = se3.invert(truth[i]) @ truth[j]
-            error = se3.invert(true_motion) @ se3.invert(estimate[i]) @ estimate[j]
+            true_step = se3.invert(ground_truth[i]) @ ground_truth[j]
+            error = se3.invert(true_step) @ se3.invert(estimate[i]) @ estimate[j]
             errors.append((np.linalg.norm(error[:3, 3]) / length, se3.rotation_angle(error[:3, :3]) / length))
     if not errors:
         return None
@@ -79,22 +81,29 @@ def segment_drift(estimate: np.ndarray, truth: np.ndarray, lengths: tuple[float,
     return float(translation), float(rotation)
 
 
-def match_stamps(estimate: Trajectory, truth: Trajectory, tolerance: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
+def match_stamps(
+    estimate: Trajectory, ground_truth: Trajectory, tolerance: float = 0.01
+) -> tuple[np.ndarray, np.ndarray]:
     """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a ground truth."""
-    if len(truth) == 0:
-        return estimate.poses[:0], truth.poses
-    order = np.argsort(truth.stamps)
-    stamps = truth.stamps[order]
+    if len(ground_truth) == 0:
+        return estimate.poses[:0], ground_truth.poses
+    order = np.argsort(ground_truth.stamps)
+    stamps = ground_truth.stamps[order]
     after = np.clip(np.searchsorted(stamps, estimate.stamps), 1, max(len(stamps) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(stamps) - 1)
     nearer = np.abs(stamps[before] - estimate.stamps) <= np.abs(stamps[after] - estimate.stamps)
     nearest = np.where(nearer, before, after)
     shared = np.abs(stamps[nearest] - estimate.stamps) <= tolerance
-    return estimate.poses[shared], truth.poses[order][nearest[shared]]
+    return estimate.poses[shared], ground_truth.poses[order][nearest[shared]]
 
 
-def check_pair(estimate: np.ndarray, truth: np.ndarray) -> None:
+def check_pair(estimate: np.ndarray, ground_truth: np.ndarray) -> None:
     """Raise ValueError unless both are (N, 4, 4) with the same N > 0."""
-    if estimate.shape != truth.shape or estimate.ndim != 3 or estimate.shape[1:] != (4, 4) or len(truth) == 0:
-        raise ValueError(f"trajectories must be (N, 4, 4) of one length, not {estimate.shape} and {truth.shape}")
+    if (
+        estimate.shape != ground_truth.shape
+        or estimate.ndim != 3
+        or estimate.shape[1:] != (4, 4)
+        or len(ground_truth) == 0
+    ):
+        raise ValueError(f"trajectories must be (N, 4, 4) of one length, not {estimate.shape} and {ground_truth.shape}")

@@ -1,4 +1,4 @@
-"""Where the sensor is expected at the next scan."""
+"""The predicted pose of the sensor at the next scan."""
 
 from __future__ import annotations
 

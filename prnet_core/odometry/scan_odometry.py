@@ -10,16 +10,15 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
-from prnet_core.odometry.keyframes import Keyframe, Keyframes
+from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Prediction
 from prnet_core.odometry.scale import PreciseRange, SceneScale
+from prnet_core.odometry.scan_tracker import ScanTracker
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
-from prnet_core.odometry.sweep_motion import MAX_CORRECTION, refine_sweep
-from prnet_core.odometry.tracking import Tracking, tracking_config
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
@@ -27,12 +26,9 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
-TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction is no evidence any more
+TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
-MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the last registration gives
-MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
-CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
@@ -45,7 +41,6 @@ class ScanOdometry:
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
-        self._tracker = Registration(None, tracking_config(registration.config))
         self._lost_search = LostSearch(registration)
         self.config = config or OdometryConfig()
         self._map_id = -1
@@ -72,7 +67,7 @@ class ScanOdometry:
         self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
         self._map = LocalMap(self.registration.config, config.map_keyframes)
         self._scale = SceneScale(self.registration)
-        self._tracking = Tracking(config.doubtful_overlap)
+        self._tracker = ScanTracker(self.registration, config.doubtful_overlap)
         self._map_id += 1
         self._has_followed = False
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
@@ -107,9 +102,10 @@ class ScanOdometry:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
-        if self._is_lost_for_good(sweep):
+        limit = self.config.new_map_after
+        if limit is not None and self._lost_scans >= limit and self._can_start_again(sweep):
             return self._start_new_map(sweep, update)
-        if self._is_first_scan_unusable(sweep):
+        if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
             self._restart()
             return self._start(sweep, "first", reason)
@@ -117,16 +113,16 @@ class ScanOdometry:
 
     def prepare_next(self) -> None:
         """Prepare the local map for the next scan, which otherwise waits for it. Optional: no result depends on it."""
-        if len(self.keyframes):
-            target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
-            if len(target):
-                _ = target.sample
+        if len(self.keyframes) and len(target := self._target()):
+            _ = target.sample
 
-    def _is_lost_for_good(self, sweep: Sweep) -> bool:
-        limit = self.config.new_map_after
+    def _target(self) -> PreparedCloud:
+        """The local map as a target."""
+        return self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
+
+    def _can_start_again(self, sweep: Sweep) -> bool:
         is_usable = len(sweep) >= self.registration.config.min_points
-        is_lost = limit is not None and self._lost_scans >= limit
-        return is_lost and is_usable and self.registration.voxel_size_for(sweep.points) > 0.0
+        return is_usable and self.registration.voxel_size_for(sweep.points) > 0.0
 
     def _start_new_map(self, sweep: Sweep, rejected: OdometryUpdate) -> OdometryUpdate:
         """A new local map of this scan alone, at the predicted pose: odom continues from there, the old map is gone."""
@@ -141,11 +137,6 @@ class ScanOdometry:
         self._add_keyframe(sweep.points)
         return self._answer("rejected", f"{lost} scans were lost, a new local map starts: {rejected.reason}")
 
-    def _is_first_scan_unusable(self, sweep: Sweep) -> bool:
-        """Nothing was ever registered to it, as when the sensor was covered; this scan may do better."""
-        unusable = not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST
-        return unusable and len(sweep) >= self.registration.config.min_points
-
     def _start(self, sweep: Sweep, status: str, reason: str) -> OdometryUpdate:
         needed = self.registration.config.min_points
         if len(sweep) < needed or self._scale.update(sweep) == 0.0:
@@ -159,92 +150,42 @@ class ScanOdometry:
     def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
         time = self._stamp + sweep.middle
         elapsed = time - self._pose_time
-        voxel_size = self._scale.update(sweep)
+        self._scale.update(sweep)
         self._deskew_first_sweep(sweep, elapsed)
         twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
         predicted = self._prediction.poses(self._pose, self._twist, elapsed)
-        source = self._prepare(sweep, twist, voxel_size)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         for _, pose in predicted:
-            result, own_twist = self._track(sweep, source, twist, pose, deadline, is_tracking)
-            if self._can_follow(result):
+            result, own_twist = self._tracker.track(sweep, twist, self._target(), pose, deadline, is_tracking)
+            if self._tracker.can_follow(result):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
                     return self._relocate(sweep, time, predicted[0][1], Found(result.T_target_source, result, None))
                 return self._follow(sweep, time, own_twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, source, time, twist, predicted[0][1], result, deadline)
-
-    def _prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
-        return prepare_cloud(sweep.at_middle(twist), voxel_size, self._tracker.config, np.zeros((1, 3)))
-
-    def _can_follow(self, result: RegistrationResult) -> bool:
-        return result.usable or (result.status == "weak" and not self._tracking.is_doubtful(result))
+        return self._search(sweep, time, twist, predicted[0][1], result, deadline)
 
     def _deskew_first_sweep(self, sweep: Sweep, elapsed: float) -> None:
         """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
         first = self._first_sweep
         if first is None or sweep.times is None or not 0.0 < elapsed <= self.config.max_prediction:
             return
-        T_map_odom = self.keyframes[0].T_map_sensor @ se3.exp(-first.middle * self._twist)
         guess = self._prediction.poses(np.eye(4), self._twist, elapsed)[0][1]
-        found = estimate_start_motion(self._tracker, first, sweep, elapsed, self._scale.voxel_size, guess)
+        found = estimate_start_motion(self._tracker.tracker, first, sweep, elapsed, self._scale.voxel_size, guess)
         if found is None:
             return
         twist_first, self._twist = found
-        self._pose = T_map_odom @ se3.exp(first.middle * twist_first)
+        self._pose = se3.exp(first.middle * twist_first)  # odom is the sensor's frame at the first stamp
         self.keyframes.clear()
         self._map.restart([self.keyframes.add(first.at_middle(twist_first), self._pose, self._covariance)])
 
-    def _track(
-        self,
-        sweep: Sweep,
-        source: PreparedCloud,
-        twist: np.ndarray,
-        predicted: np.ndarray,
-        deadline: float,
-        is_tracking: bool,
-    ) -> tuple[RegistrationResult, np.ndarray]:
-        """From a predicted pose (4, 4) alone; the result, and the twist (6,) that the sweep was deskewed with.
-
-        A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
-        """
-        first: tuple[RegistrationResult, np.ndarray] | None = None
-        guess = predicted
-        for _ in range(MAX_DESKEWS):
-            result = self._register_near(source, guess, deadline, is_tracking)
-            if is_tracking:
-                result = self._tracking.accept_near(result, predicted, sweep.scale)
-            first = first or (result, twist)
-            if result.usable:
-                return result, twist
-            refined = self._refine(sweep, twist, result.T_target_source, MAX_ACCELERATED_CORRECTION)
-            if refined is None or clock.perf_counter() > deadline:
-                break
-            guess, change = refined[0], refined[1] - twist
-            twist = refined[1]
-            moved = np.linalg.norm(change[:3]) + np.linalg.norm(change[3:]) * sweep.scale
-            if sweep.times is None or 0.5 * moved * np.ptp(sweep.times) < CHANGED_DESKEW * source.voxel_size:
-                break
-            source = self._prepare(sweep, twist, source.voxel_size)
-        return first
-
     def _longest_tracked_gap(self) -> float:
-        """Seconds since the last pose for which the prediction is strong evidence itself."""
+        """Seconds since the last pose within which the prediction counts in the verification."""
         return min(self.config.max_prediction, TRACKED_INTERVALS * (self._stamps.usual_interval or np.inf))
-
-    def _register_near(
-        self, source: PreparedCloud, predicted: np.ndarray, deadline: float, is_tracking: bool
-    ) -> RegistrationResult:
-        """From the prediction (4, 4) alone, cheaper while tracking."""
-        registration = self._tracker if is_tracking else self.registration
-        target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
-        left = deadline - clock.perf_counter()
-        return registration.register_prepared(source, target, predicted, hypotheses="guess", deadline=left)
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
-        refined = self._refine(sweep, twist, result.T_target_source)
+        refined = self._tracker.refine(sweep, twist, result.T_target_source, self._target())
         pose = result.T_target_source if refined is None else refined[0]
         motion = se3.invert(self._pose) @ pose
         self._elapsed = time - self._pose_time
@@ -255,13 +196,6 @@ class ScanOdometry:
             self._twist, self._elapsed = np.zeros(6), None
         self._prediction.measured(motion, sweep.scale)
         return self._continue_from(sweep, time, pose, self._map.newest, result, motion)
-
-    def _refine(
-        self, sweep: Sweep, twist: np.ndarray, T_map_sensor: np.ndarray, max_correction: float = MAX_CORRECTION
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Pose at the sweep's middle and the sweep's own twist, or None where they do not converge."""
-        target = self._map.target(self._scale.voxel_size, self._pose[:3, 3], self._scale.reach)
-        return refine_sweep(sweep.points, sweep.times, T_map_sensor, twist, target, max_correction)
 
     def _continue_from(
         self,
@@ -279,8 +213,8 @@ class ScanOdometry:
         self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
         self._first_sweep = None
-        self._tracking.add(result)
-        if self._is_keyframe(sweep, result):
+        self._tracker.add(result)
+        if is_keyframe(self._map.newest, pose, result, sweep.scale, self.config):
             self._add_keyframe(sweep.at_middle(self._twist))
         update = self._answer(result.status, result.reason, motion, result, is_relocated=is_relocated)
         return replace(update, T_odom_sensor=update.T_odom_sensor @ se3.exp(-sweep.middle * self._twist))
@@ -288,23 +222,9 @@ class ScanOdometry:
     def _add_keyframe(self, points: np.ndarray) -> None:
         self._map.add(self.keyframes.add(points, self._pose, self._covariance))
 
-    def _is_keyframe(self, sweep: Sweep, result: RegistrationResult) -> bool:
-        """By overlap and distance; from a weak result only where the scan would leave the map otherwise."""
-        if result.overlap_source < self.config.keyframe_overlap:
-            return True
-        if result.status != "accepted":
-            return False
-        motion = se3.invert(self._map.newest.T_map_sensor) @ self._pose
-        moved = float(np.linalg.norm(motion[:3, 3]))
-        return (
-            moved > self.config.keyframe_distance * sweep.scale
-            or se3.rotation_angle(motion[:3, :3]) > self.config.keyframe_angle
-        )
-
     def _search(
         self,
         sweep: Sweep,
-        source: PreparedCloud,
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
@@ -313,12 +233,13 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         found: Found | None = None
-        if len(source) >= self.registration.config.min_points and clock.perf_counter() <= deadline:
+        config, voxel_size = self.registration.config, self._scale.voxel_size
+        source = prepare_cloud(sweep.at_middle(twist), voxel_size, config, np.zeros((1, 3)))
+        if len(source) >= config.min_points and clock.perf_counter() <= deadline:
             lost = self._lost_scans
             if is_map_next(lost):
-                target = self._map.target(source.voxel_size, self._pose[:3, 3], self._scale.reach)
                 guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
-                found = self._lost_search.search_map(source, target, guess, lost, deadline)
+                found = self._lost_search.search_map(source, self._target(), guess, lost, deadline)
             else:
                 found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
         if found is None:

@@ -10,7 +10,7 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import usable_points
 
-MAX_SWEEP = 1.5  # of the usual time between scans: a longer sweep has wrong point times
+MAX_SWEEP = 1.5  # of the usual time between scans: a longer sweep has incorrect point times
 SCALE_POINTS = 10_000
 
 

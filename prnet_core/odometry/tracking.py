@@ -1,4 +1,4 @@
-"""Acceptance of a scan near its predicted pose, where the prediction is evidence itself."""
+"""Acceptance of a scan near its predicted pose: nearness to the prediction counts in the verification."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
     """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
 
-    The prediction tells alternatives apart.
+    The prediction distinguishes alternatives.
     """
     return replace(
         config,

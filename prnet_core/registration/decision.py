@@ -60,7 +60,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
 
 
 def is_near(candidate: Candidate, guess: np.ndarray | None, config: RegistrationConfig) -> bool:
-    """True when the guess tells the candidate from its symmetric alternatives."""
+    """True when the guess distinguishes the candidate from its symmetric alternatives."""
     if guess is None:
         return False
     return se3.rotation_angle(guess[:3, :3].T @ candidate.transform[:3, :3]) < config.guess_angle

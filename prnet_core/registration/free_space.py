@@ -99,7 +99,8 @@ def measure_free_space(
     through &= sample.is_solid & ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
     across = visible & (np.abs(normals @ axis) > ACROSS)
     masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
-    return FreeSpace(*(float(mask.mean()) for mask in masks), largest=largest_cluster(points[through]) / len(points))
+    largest = largest_cluster(points[through]) / len(points)
+    return FreeSpace(*(float(mask.mean()) for mask in masks), largest)  # type: ignore[call-arg]
 
 
 def largest_cluster(points: np.ndarray) -> int:

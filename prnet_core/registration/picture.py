@@ -16,7 +16,7 @@ MAX_POINTS = 8000
 
 
 def draw_before_and_after(source: np.ndarray, target: np.ndarray, result: RegistrationResult, path: Path) -> None:
-    """Draw source (N, 3) over target (M, 3), as they came and as registered, along the target's two widest axes."""
+    """Draw source (N, 3) over target (M, 3), as given and as registered, along the target's two widest axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

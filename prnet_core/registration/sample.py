@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import small_gicp
@@ -37,8 +37,8 @@ class Sample:
         if len(self.index) <= size:
             return self
         chosen = even_index(len(self.index), size)
-        fields = (self.index, self.points, self.normals, self.thickness, self.reach, self.is_solid)
-        return Sample(*(values[chosen] for values in fields), self.spacing, self.num_neighbors)
+        names = ("index", "points", "normals", "thickness", "reach", "is_solid")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
 
 def even_index(count: int, size: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Tries hypotheses in order of price until one is verified, and keeps the best."""
+"""Tries hypotheses, the cheapest first, until one is verified, and keeps the best."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class Aligned:
 
 @dataclass
 class Search:
-    """One pair in work. `timings` holds the seconds of each part, `candidates` all that was refined.
+    """The search for the transform of one pair.
 
+    `timings` holds the seconds of each part, `candidates` all that was refined.
     deadline: of `time.perf_counter()`, after which no further hypothesis begins.
     """
 
@@ -137,13 +138,11 @@ class Search:
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None:
-            network, rotations = self.network, self.config.network_rotations
-            if network.config.features == "surface":  # one run gives several hypotheses, whatever the rotation
-                yield lambda: self.refine(self._network(network, range(1), rotations))
-            else:
-                seeds = range(1, 1 + self.config.network_samples)
-                yield lambda: self.refine(self._network(network, range(1), 1))
-                yield lambda: self.refine(self._network(network, seeds, rotations))
+            network, config = self.network, self.config
+            yield lambda: self.refine(self._network(network, range(1), 1))
+            if network.config.features != "surface":  # whose one run gives several hypotheses, whatever the rotation
+                seeds = range(1, 1 + config.network_samples)
+                yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
 
     def _features(self) -> Named:
         with self._timed("features"):
@@ -159,7 +158,7 @@ class Search:
                 self.config.surface_points if surface else self.config.network_points,
                 self.config.network_passes,
                 seeds,
-                rotations_about_vertical(num_rotations),
+                rotations_about_vertical(self.config.network_hypotheses if surface else num_rotations),
             )
         return [("network", item) for item in transforms]
 
@@ -197,7 +196,7 @@ class Search:
         return time.perf_counter() >= self.deadline
 
     def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
-        """Those that take the source elsewhere than the best one."""
+        """Those whose transforms move the source to another place than the best one."""
         return [other for other in others if self._differs(other.transform, best.transform)]
 
     def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:

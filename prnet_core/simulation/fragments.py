@@ -1,6 +1,6 @@
 """Depth images of simulated rooms, and fragments: some depth images of a short path, fused.
 
-A fragment is what RGB-D mapping registers: 50 frames or so, fused under slightly wrong poses, on a grid of 2.5 cm.
+A fragment is what RGB-D mapping registers: 50 frames or so, fused under slightly incorrect poses, on a grid of 2.5 cm.
 """
 
 from __future__ import annotations

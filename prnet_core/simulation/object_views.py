@@ -37,7 +37,7 @@ class ObjectViewConfig:
     min_thickness: float = 0.15
     min_width: float = 0.3
     """Shapes whose standard deviations along the least and the middle principal axis are smaller shares of
-    the largest are left out: a pole or a plate does not tell its pose."""
+    the largest are left out: the pose of a pole or a plate is not unique."""
     floor_share: float = 0.25
     """Share of the pairs in which the object stands on a plate."""
     clutter_share: float = 0.2

@@ -54,6 +54,19 @@ class ScanViews:
             raise IndexError(f"scene {scene} of {len(self)}")
         return [self._view(index) for index in range(self._first[scene], self._first[scene + 1])]
 
+    def subset(self, scenes: np.ndarray) -> ScanViews:
+        """The views of these scenes (indices in any order), numbered from 0 in ascending order."""
+        kept = np.flatnonzero(np.isin(self.scenes, scenes))
+        lengths = np.diff(self.starts)[kept]
+        points = [self.points[self.starts[index] : self.starts[index + 1]] for index in kept]
+        return ScanViews(
+            np.concatenate([np.zeros((0, 3), np.int16), *points]),
+            self.scales[kept],
+            np.concatenate([[0], np.cumsum(lengths)]),
+            self.poses[kept],
+            np.unique(self.scenes[kept], return_inverse=True)[1],
+        )
+
     def _view(self, index: int) -> View:
         points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(np.float64)
         return View(points + self.poses[index, :3, 3], self.poses[index].astype(np.float64))

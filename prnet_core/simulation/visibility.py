@@ -1,6 +1,6 @@
 """Which points of a sampled surface a camera sees: a coarse depth buffer (numpy).
 
-Points have no extent, so the ones behind shine through. The nearest depth in a point's own cell of the
+Points have no extent, so occluded points would be visible between them. The nearest depth in a point's own cell of the
 image, and in the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
 """
 

@@ -19,6 +19,9 @@ from prnet_core.shapes.shape_sets import ShapeSet
 
 from .config import TrainingConfig
 
+HELD_OUT_SCENES = 0.1
+"""Share of the scenes that is for validation alone, spread over the whole set."""
+
 
 class PairSource:
     """Training batches of object pairs and, if configured, of scan-like pairs, both in each batch.
@@ -108,11 +111,19 @@ def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]
 def _scan_sources(
     config: TrainingConfig, training: ShapeSet, held_out: ShapeSet
 ) -> tuple[ScanPairSource | None, ScanPairSource | None]:
-    """Sources for training and for validation, made from different objects."""
+    """Sources for training and for validation, made from different objects and different scenes."""
     if not config.scan_views or not config.scan_share:
         return None, None
     from prnet_core.simulation.object_views import ObjectViews
     from prnet_core.simulation.scan_views import ScanViews
 
     views = ScanViews.load(config.scan_views)
-    return ScanPairSource(views, ObjectViews(training.points)), ScanPairSource(views, ObjectViews(held_out.points))
+    if len(views) < 2:
+        raise ValueError(f"{config.scan_views} holds {len(views)} scenes; two or more are needed, one for validation")
+    number = max(1, round(HELD_OUT_SCENES * len(views)))
+    held_out_scenes = ((np.arange(number) + 0.5) * len(views) / number).astype(int)
+    others = np.setdiff1d(np.arange(len(views)), held_out_scenes)
+    return (
+        ScanPairSource(views.subset(others), ObjectViews(training.points)),
+        ScanPairSource(views.subset(held_out_scenes), ObjectViews(held_out.points)),
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import Point, PoseWithCovarianceStamped, Quaternion, Vector3
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -18,24 +20,34 @@ from prnet_core.geometry.se3 import make_transform
 from prnet_core.io.bags import seconds
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.report import unregistered_scans
+from prnet_ros.player import NODE
 
 
 class Listener:
     """Subscribes in a thread of its own, from its creation to `close`."""
 
-    def __init__(self, context: Context, odom_frame: str, base_frame: str) -> None:
-        """Subscribe; only the transforms `odom_frame` -> `base_frame` are kept."""
+    def __init__(self, context: Context, odom_frame: str, base_frame: str, in_map: bool = False) -> None:
+        """Subscribe; only the transforms `odom_frame` -> `base_frame` are kept. in_map: to the pose in a map too."""
         self._frames = (odom_frame, base_frame)
         self._lock = threading.Lock()
         self._poses: dict[float, np.ndarray] = {}
         self._status: DiagnosticStatus | None = None
         self.num_odometry = 0
+        self.in_map = in_map
+        self.map_message = ""
+        self.located: list[tuple[float, float, np.ndarray]] = []  # (arrival, stamp in s, T_map_base)
         self.node = Node("prnet_demo", context=context)
         self._subscriptions = [
             self.node.create_subscription(TFMessage, "/tf", self._on_tf, QoSProfile(depth=100)),
             self.node.create_subscription(Odometry, "odometry", self._on_odometry, QoSProfile(depth=100)),
             self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, QoSProfile(depth=10)),
         ]
+        if in_map:
+            self._subscriptions.append(
+                self.node.create_subscription(
+                    PoseWithCovarianceStamped, f"{NODE}/localization_pose", self._on_located, QoSProfile(depth=10)
+                )
+            )
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name="prnet_demo_listener", daemon=True)
@@ -66,7 +78,8 @@ class Listener:
         """Whether the node registers scans and all its publishers have been found: none of its output is missed."""
         _, values = self.diagnostics()
         are_matched = all(subscription.get_publisher_count() > 0 for subscription in self._subscriptions)
-        return are_matched and bool(values) and values.get("activity", "active") == "active"
+        has_map = not self.in_map or self.map_message not in ("", "loading")
+        return are_matched and has_map and bool(values) and values.get("activity", "active") == "active"
 
     def num_answered(self) -> int:
         """Number of scans that the node has answered: with odometry, or with a counter of its diagnostics."""
@@ -89,11 +102,13 @@ class Listener:
     def _on_tf(self, message: TFMessage) -> None:
         for transform in message.transforms:
             if (transform.header.frame_id, transform.child_frame_id) == self._frames:
-                rotation, translation = transform.transform.rotation, transform.transform.translation
-                matrix = Rotation.from_quat([rotation.x, rotation.y, rotation.z, rotation.w]).as_matrix()
-                pose = make_transform(matrix, np.array([translation.x, translation.y, translation.z]))
+                pose = _matrix(transform.transform.rotation, transform.transform.translation)
                 with self._lock:
                     self._poses[seconds(transform.header.stamp)] = pose
+
+    def _on_located(self, message: PoseWithCovarianceStamped) -> None:
+        pose = _matrix(message.pose.pose.orientation, message.pose.pose.position)
+        self.located.append((time.monotonic(), seconds(message.header.stamp), pose))
 
     def _on_odometry(self, _: Odometry) -> None:
         self.num_odometry += 1
@@ -102,3 +117,9 @@ class Listener:
         for status in message.status:
             if status.name.endswith(": odometry"):
                 self._status = status
+            elif status.name.endswith(": map"):
+                self.map_message = status.message
+
+
+def _matrix(q: Quaternion, p: Point | Vector3) -> np.ndarray:
+    return make_transform(Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix(), np.array([p.x, p.y, p.z]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.io.bag_poses import (
     Poses,
     ground_truth_if_usable,
@@ -22,12 +23,15 @@ from prnet_core.io.bag_poses import (
     static_transforms,
 )
 from prnet_core.io.bags import Bag, BagError, open_bag
+from prnet_core.io.trajectories import Trajectory
 from prnet_ros.arguments import domain_id, positive
 from prnet_ros.demo.process import DemoError, Process
 from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
+from prnet_ros.demo.restart import FEWEST_POSES, Restart, random_scan, start_again
 
 if TYPE_CHECKING:
     from prnet_ros.demo.listener import Listener
+    from prnet_ros.demo.picture import FoundScan
 
 SAMPLE = Path(__file__).resolve().parents[2] / "test" / "data" / "lidar_walk"
 ODOM_FRAME = "odom"
@@ -90,7 +94,7 @@ def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path
             flush=True,
         )
         result = _play(bag, recording, rate, wait, Path(f"{stem}.node.log"))
-        _report(bag, recording, result, stem)
+        _report(bag, recording, result, _restart(bag, recording, result.trajectory, wait, stem), stem)
 
 
 def _inspect(bag: Bag, topic: str | None) -> Recording:
@@ -133,6 +137,39 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
         if exit_code != 0:
             raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
         return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
+    finally:
+        listener.close()
+        rclpy.try_shutdown()
+
+
+def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool, stem: Path) -> Restart | None:
+    """Make a map of the drive, start the node in it at a random scan; None after a drive too short for a map.
+
+    What goes wrong here is a line of the table: the drive counts.
+    """
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    from prnet_core.mapping import MapError
+    from prnet_ros.demo.drive_map import save_drive
+    from prnet_ros.demo.listener import Listener
+    from prnet_ros.player import NoSubscriberError
+
+    if len(trajectory) < FEWEST_POSES:
+        return None
+    first = random_scan(recording.num_scans, np.random.default_rng())
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=True)
+    folder = Path(f"{stem}.map").absolute()
+    try:
+        save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
+        arguments = [*_node_arguments(recording, wait), "-p", f"map:={folder}"]
+        with Process("node", "prnet_ros.node.main", arguments, Path(f"{stem}.map.node.log")) as node:
+            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
+                raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
+            return start_again(bag, recording.topic, first, trajectory, listener, node)
+    except (MapError, DemoError, NoSubscriberError) as error:
+        return Restart(first, problem=str(error).splitlines()[0])
     finally:
         listener.close()
         rclpy.try_shutdown()
@@ -182,12 +219,12 @@ def _node_arguments(recording: Recording, wait: bool) -> list[str]:
     return ["--ros-args", *assignments]
 
 
-def _report(bag: Bag, recording: Recording, result: DemoResult, stem: Path) -> None:
-    from prnet_core.io.trajectories import Trajectory, write_tum
+def _report(bag: Bag, recording: Recording, result: DemoResult, restart: Restart | None, stem: Path) -> None:
+    from prnet_core.io.trajectories import write_tum
     from prnet_ros.demo.picture import View, align_scans, draw
 
     comparison = compare_with_ground_truth(result.trajectory, recording.truth)
-    print(table(recording.num_scans, result, comparison))
+    print(table(recording.num_scans, result, comparison, restart))
     write_tum(f"{stem}.tum", result.trajectory)
     trajectory, frame, view = result.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
     if comparison is not None:
@@ -195,8 +232,26 @@ def _report(bag: Bag, recording: Recording, result: DemoResult, stem: Path) -> N
         frame, view = recording.truth.parent, View.from_above(recording.truth.parent)
     aligned = align_scans(bag.scans(recording.topic), trajectory, recording.T_base_sensor, view)
     title = f"{recording.path.name}: {len(trajectory)} of {recording.num_scans} scans aligned, in the frame {frame}"
-    draw(Path(f"{stem}.png"), title, aligned, trajectory, comparison, view)
+    T_drawn_odom = np.eye(4) if comparison is None else comparison.T_truth_odom
+    found = _found_scan(bag, recording, restart, T_drawn_odom)
+    draw(Path(f"{stem}.png"), title, aligned, trajectory, comparison, view, found)
     print(f"picture:    {stem}.png\ntrajectory: {stem}.tum\nnode's log: {stem}.node.log")
+    if restart is not None:
+        print(f"map:        {stem}.map")
+
+
+def _found_scan(bag: Bag, recording: Recording, restart: Restart | None, T_drawn_odom: np.ndarray) -> FoundScan | None:
+    """The scan that was found, in the drawn frame; the map's frame is the odometry frame of the drive."""
+    from prnet_ros.demo.picture import FoundScan
+
+    if restart is None or not restart.poses:
+        return None
+    pose = restart.poses[0]
+    scan = next(scan for scan in bag.scans(recording.topic) if round(1e6 * (scan.stamp - pose.stamp)) == 0)
+    T_drawn_sensor = T_drawn_odom @ pose.T_map_base @ recording.T_base_sensor
+    expected = T_drawn_odom @ pose.T_expected @ recording.T_base_sensor
+    label = f"Started again at scan {restart.scan}: found in {restart.seconds:.1f} s"
+    return FoundScan(se3.apply(T_drawn_sensor, scan.cloud.points), T_drawn_sensor[:3, 3], expected[:3, 3], label)
 
 
 def _isolate(domain_id: int) -> None:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from prnet_core.geometry import se3
 from prnet_core.io.bags import Scan
 from prnet_core.io.trajectories import Trajectory
-from prnet_core.odometry.deskew import deskew
+from prnet_ros.demo.drive_map import deskewed
 from prnet_ros.demo.report import GroundTruthComparison
 
 MAX_POINTS = 250_000
@@ -26,6 +26,7 @@ SLAB, SLAB_OF_RANGE = 0.9, 0.1
 hide what stands between them."""
 TIME_COLOURS = "viridis"
 TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
+MAP_COLOUR, FOUND_COLOUR = "#b8bcc4", "#1f5fbf"
 
 
 @dataclass(frozen=True)
@@ -63,38 +64,50 @@ def align_scans(scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np
         if index is None:
             continue
         T_drawn_sensor = trajectory.poses[index] @ T_base_sensor
-        placed = se3.apply(T_drawn_sensor, _deskewed(scan, trajectory, index, T_base_sensor))
-        height = placed[:, view.towards] - T_drawn_sensor[view.towards, 3]
-        reach = np.percentile(np.linalg.norm(scan.cloud.points, axis=1), 90)
-        placed = placed[np.abs(height) < max(SLAB, SLAB_OF_RANGE * reach)]
+        placed = se3.apply(T_drawn_sensor, deskewed(scan, trajectory, index, T_base_sensor))
+        placed = in_slab(placed, T_drawn_sensor[:3, 3], view)
         placed = placed[:: max(1, len(placed) // per_scan)]
         points.append(placed)
         times.append(np.full(len(placed), scan.stamp - trajectory.stamps[0]))
     return AlignedPoints(np.concatenate(points), np.concatenate(times))
 
 
-def _deskewed(scan: Scan, trajectory: Trajectory, index: int, T_base_sensor: np.ndarray) -> np.ndarray:
-    """The points (N, 3) as the sensor would have measured them at the stamp, by the velocity along the trajectory."""
-    if scan.cloud.times is None or len(trajectory) < 2:
-        return scan.cloud.points
-    first = min(index, len(trajectory) - 2)
-    before, after = (trajectory.poses[i] @ T_base_sensor for i in (first, first + 1))
-    twist = se3.log(se3.invert(before) @ after) / (trajectory.stamps[first + 1] - trajectory.stamps[first])
-    return deskew(scan.cloud.points, scan.cloud.times, twist)
+def in_slab(points: np.ndarray, sensor: np.ndarray, view: View) -> np.ndarray:
+    """The points (N, 3) at about the height of the sensor (3,)."""
+    reach = np.percentile(np.linalg.norm(points - sensor, axis=1), 90)
+    height = points[:, view.towards] - sensor[view.towards]
+    return points[np.abs(height) < max(SLAB, SLAB_OF_RANGE * reach)]
+
+
+@dataclass(frozen=True)
+class FoundScan:
+    """A scan that the node has found in the map of the drive, in the drawn frame.
+
+    points: (N, 3). sensor, expected: (3,), the sensor as found, and in the drive. label: of the panel.
+    """
+
+    points: np.ndarray
+    sensor: np.ndarray
+    expected: np.ndarray
+    label: str
 
 
 def draw(
     path: Path, title: str, aligned: AlignedPoints, trajectory: Trajectory,
-    comparison: GroundTruthComparison | None, view: View,
+    comparison: GroundTruthComparison | None, view: View, found: FoundScan | None = None,
 ) -> None:  # fmt: skip
     """Write the PNG: trajectory, ground truth and points in one frame."""
-    has_errors = comparison is not None
-    figure = plt.figure(figsize=(15.0, 8.0) if has_errors else (10.0, 8.0), layout="constrained")
-    grid = figure.add_gridspec(2, 2, width_ratios=[2.4, 1.0]) if has_errors else figure.add_gridspec(1, 1)
-    _draw_map(figure, figure.add_subplot(grid[:, 0]), aligned, trajectory, comparison, view)
+    has_errors, is_found = comparison is not None, found is not None
+    figure = plt.figure(figsize=(15.0 if has_errors else 10.0, 10.5 if is_found else 8.0), layout="constrained")
+    columns = figure.add_gridspec(1, 1 + has_errors, width_ratios=[2.4, 1.0][: 1 + has_errors])
+    left = columns[0].subgridspec(1 + is_found, 1, height_ratios=[2.0, 1.0][: 1 + is_found])
+    _draw_map(figure, figure.add_subplot(left[0]), aligned, trajectory, comparison, view)
+    if found is not None:
+        _draw_found(figure.add_subplot(left[1]), aligned, found, view)
     if comparison is not None:
-        _draw_paths(figure.add_subplot(grid[0, 1]), comparison, view)
-        _draw_errors(figure.add_subplot(grid[1, 1]), comparison)
+        right = columns[1].subgridspec(2, 1)
+        _draw_paths(figure.add_subplot(right[0]), comparison, view)
+        _draw_errors(figure.add_subplot(right[1]), comparison)
     figure.suptitle(title, fontsize=14)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -116,17 +129,39 @@ def _draw_map(
     path = trajectory.poses[:, :3, 3]
     axes.plot(path[:, right], path[:, up], color=ESTIMATE_COLOUR, lw=1.5, label="from /tf")
     axes.plot(*path[0, [right, up]], "o", color=ESTIMATE_COLOUR, ms=8, mec="white", label="start")
-    seen = np.concatenate([aligned.points, path])[:, [right, up]]
+    _show_all(axes, aligned.points, path, view)
+    axes.set_title("Aligned scans, from above")
+    axes.legend(loc="upper right")
+    bar = figure.colorbar(dots, ax=axes, shrink=0.6, pad=0.01, label="time of the scan (s)")
+    bar.solids.set_alpha(1.0)
+
+
+def _show_all(axes: Axes, points: np.ndarray, path: np.ndarray, view: View) -> None:
+    """Limits that hold the path and nearly all points; names of the axes."""
+    right, up = view.right, view.up
+    seen = np.concatenate([points, path])[:, [right, up]]
     (left, bottom), (far, top) = np.percentile(seen, [0.5, 99.5], axis=0) + np.array([[-0.5], [0.5]])
     axes.set_xlim(min(left, path[:, right].min() - 0.5), max(far, path[:, right].max() + 0.5))
     axes.set_ylim(min(bottom, path[:, up].min() - 0.5), max(top, path[:, up].max() + 0.5))
     axes.set_aspect("equal")
     axes.set_xlabel(f"{'xyz'[right]} (m)")
     axes.set_ylabel(f"{'xyz'[up]} (m)")
-    axes.set_title("Aligned scans, from above")
-    axes.legend(loc="upper right")
-    bar = figure.colorbar(dots, ax=axes, shrink=0.6, pad=0.01, label="time of the scan (s)")
-    bar.solids.set_alpha(1.0)
+
+
+def _draw_found(axes: Axes, aligned: AlignedPoints, found: FoundScan, view: View) -> None:
+    right, up = view.right, view.up
+    places = np.array([found.expected, found.sensor])
+    for points, colour, size, name in (
+        (aligned.points, MAP_COLOUR, 0.5, "map of the drive"),
+        (in_slab(found.points, found.sensor, view), FOUND_COLOUR, 2.0, "the scan, where it was found"),
+    ):
+        axes.scatter(points[:, right], points[:, up], s=size, color=colour, linewidths=0, rasterized=True)
+        axes.plot([], [], "s", color=colour, label=name)
+    axes.plot(*places[0, [right, up]], "o", color="none", mec=TRUTH_COLOUR, ms=11, mew=2, label="sensor in the drive")
+    axes.plot(*places[1, [right, up]], "o", color=ESTIMATE_COLOUR, ms=6, label="sensor as found")
+    _show_all(axes, aligned.points, places, view)
+    axes.set_title(found.label)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _draw_paths(axes: Axes, comparison: GroundTruthComparison, view: View) -> None:

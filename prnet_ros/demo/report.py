@@ -15,6 +15,7 @@ from prnet_core.odometry.metrics import (
     match_stamps,
     relative_pose_error,
 )
+from prnet_ros.demo.restart import Restart
 
 _WITH_STATUS = ("first", "accepted", "weak")
 _UNREGISTERED = {
@@ -109,7 +110,9 @@ def _unpublished_weak(values: dict[str, str]) -> int:
     return min(weak, max(0, first + accepted + weak - registered))
 
 
-def table(num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None) -> str:
+def table(
+    num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None, restart: Restart | None = None
+) -> str:
     """The table that the demo prints."""
     values = result.values
     rows = [("scans in the bag", f"{num_scans}"), ("received", values.get("received", "?"))]
@@ -128,9 +131,20 @@ def table(num_scans: int, result: DemoResult, comparison: GroundTruthComparison 
         rows.append(("trajectory error", "the bag has no ground truth for these scans"))
     else:
         rows += _error_rows(comparison)
+    if restart is not None:
+        rows.append(("started again in the map", restart_text(restart)))
     width = max(len(name) for name, _ in rows)
     rule = "-" * (width + 34)
     return "\n".join([rule, *(f"{name:<{width}}  {value}" for name, value in rows), rule])
+
+
+def restart_text(restart: Restart) -> str:
+    """Where and how fast the node found itself, or why it did not."""
+    scans = f"{restart.num_scans} scan{'s' if restart.num_scans != 1 else ''}"
+    if not restart.poses:
+        return f"at scan {restart.scan}: not found after {scans}: {restart.problem or 'no pose of these scans'}"
+    first, last = ("{:.3f} m, {:.2f} deg".format(*pose.errors) for pose in (restart.poses[0], restart.poses[-1]))
+    return f"at scan {restart.scan}: found by {scans} in {restart.seconds:.2f} s, {first} off; {last} when followed"
 
 
 def _unregistered_rows(values: dict[str, str]) -> list[tuple[str, str]]:

@@ -41,7 +41,7 @@ _NOT_USED = {  # counters of scans that were not used, in words
 
 @dataclass(frozen=True)
 class NodeState:
-    """What the counters do not know. Times in seconds of the steady clock.
+    """The state of the node, apart from the counters. Times in seconds of the steady clock.
 
     node_name: fully qualified. sensor_frame: frame of the clouds, empty before the first one.
     activity: 'active', or why no scans are registered: 'inactive', 'paused', 'loading'.

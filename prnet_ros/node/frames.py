@@ -20,7 +20,7 @@ def transform_matrix(transform: Transform) -> np.ndarray:
     length = np.linalg.norm(quaternion)
     translation = np.array([t.x, t.y, t.z])
     if not ((np.abs(translation) < _LONGEST).all() and np.isfinite(length) and length > 1e-6):
-        raise ValueError(f"not a rigid motion: translation {translation}, quaternion {quaternion}")
+        raise ValueError(f"not a rigid transform: translation {translation}, quaternion {quaternion}")
     return se3.make_transform(_rotation_of(quaternion / length), translation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ import traceback
 
 from prnet_ros.arguments import described, ros_argument_errors
 
-_SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` loses patience after 5
+_SHUTDOWN_TIMEOUT = 1.0  # s, for each part that ends; `ros2 launch` sends SIGTERM after 5
 
 
 def main(args: list[str] | None = None) -> int:
@@ -60,6 +61,8 @@ def main(args: list[str] | None = None) -> int:
     spinner.join(_SHUTDOWN_TIMEOUT)
     node.destroy_node()
     rclpy.shutdown()
+    del node, executor, spinner
+    gc.collect()  # the DDS participant ends with the last object that uses it; its files in /dev/shm stay otherwise
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end

@@ -1,4 +1,4 @@
-"""What travels between the node and the map process."""
+"""Messages between the node and the map process."""
 
 from __future__ import annotations
 

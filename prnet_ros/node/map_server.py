@@ -1,4 +1,4 @@
-"""What the map process does for the node: it follows the robot in a saved map, or builds a map. No ROS."""
+"""The server in the map process: tracks the robot in a saved map, or builds a map. No ROS."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class MapSession:
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, RemoteError) and error.kind in ("MapError", "ValueError"):
-            return  # whoever asked gets it as the answer
+            return  # the caller gets it as the answer
         is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
         if is_first and self._node.context.ok():
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))

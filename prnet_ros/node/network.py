@@ -17,7 +17,7 @@ def import_search() -> None:
 
 
 def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, LoadedNetwork]:
-    """The network of a weights file ('': packaged, 'none': without) on a device, with so many CPU threads.
+    """The network of a weights file or name ('': packaged, 'none': without) on a device, with so many CPU threads.
 
     The network is None when the node registers without one. A device or a file that cannot be used does not stop
     the robot: the CPU is used, or registration works without the network, and `problem` says so.
@@ -32,7 +32,7 @@ def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, Loa
     try:
         import torch
 
-        from prnet_core.model.weights import choose_device, load_network
+        from prnet_core.model.weights import FOR_SCANS, choose_device, load_network
     except ImportError as error:
         return None, LoadedNetwork(False, "none", "none", f"registering without the network: {error}")
     torch.set_num_threads(num_threads)
@@ -43,7 +43,7 @@ def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, Loa
     except (ValueError, RuntimeError) as error:
         chosen, problem = torch.device("cpu"), f"using the CPU: {error}"
     try:
-        network = load_network(weights or None, chosen)
+        network = load_network(weights or FOR_SCANS, chosen)
     except (OSError, ValueError) as error:
         text = f"registering without the network: {error}"
         return None, LoadedNetwork(False, str(chosen), "none", f"{problem}; {text}" if problem else text)

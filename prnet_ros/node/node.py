@@ -124,7 +124,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take no scans any more. The trajectory goes on with the next activation."""
+        """Stop taking scans. The trajectory goes on with the next activation."""
         self._is_active = False
         if self._subscription is not None:
             self.destroy_subscription(self._subscription)
@@ -133,7 +133,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """End the registration process and take the publishers away."""
+        """End the registration process and destroy the publishers."""
         self._fine_tuning.use(None)
         self._map.use(None)
         self._session.close(timeout=1.0)

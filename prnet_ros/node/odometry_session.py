@@ -1,4 +1,4 @@
-"""Everything that exists from configure to cleanup."""
+"""The publishers, the registration process and its thread, which exist from configure to cleanup."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NEW_MAP_AFTER = 5  # lost scans after which the odometry starts a new local map,
 
 
 class ParameterError(ValueError):
-    """A parameter was given a value that it cannot have; the text is for the person who gave it."""
+    """A parameter has a value that is not allowed; the text names both."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,22 @@ SPECS: dict[str, Spec] = {
         False, "Publish odometry with a huge covariance for a scan without a pose, instead of nothing.", settable=True
     ),
     "autostart": Spec(True, "Configure and activate at the start; off where a lifecycle manager does it."),
-    "reliability": Spec("best_effort", "Of the subscription to points.", choices=("best_effort", "reliable")),
+    "reliability": Spec(
+        "best_effort", "Reliability of the subscription to points.", choices=("best_effort", "reliable")
+    ),
     "no_data_timeout": Spec(
         5.0, "Seconds without a cloud before the diagnostics warn (steady clock).", range=(0.1, 3600.0), settable=True
     ),
     "weights": Spec("", "Safetensors file of the network; empty: the packaged one; 'none': no network."),
     "device": Spec("auto", "PyTorch device of the network: auto, cpu, cuda, cuda:1, ..."),
     "num_threads": Spec(2, "Threads of PyTorch and of the refinement on the CPU.", range=(1, 256)),
-    "registration.voxel_size": Spec(0.0, "Metres; 0: from the clouds' own scale.", range=(0.0, 100.0)),
-    "registration.min_range": Spec(_REGISTRATION.min_range, "Nearer points are left out, metres.", range=(0.0, 1e4)),
-    "registration.max_range": Spec(0.0, "Farther points are left out, metres; 0: none.", range=(0.0, 1e6)),
+    "registration.voxel_size": Spec(0.0, "Voxel size, metres; 0: from the scale of the clouds.", range=(0.0, 100.0)),
+    "registration.min_range": Spec(
+        _REGISTRATION.min_range, "Minimum range, metres: nearer points are left out.", range=(0.0, 1e4)
+    ),
+    "registration.max_range": Spec(
+        0.0, "Maximum range, metres: farther points are left out; 0: none.", range=(0.0, 1e6)
+    ),
     "registration.target_points": Spec(
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
@@ -76,12 +82,12 @@ SPECS: dict[str, Spec] = {
         choices=(*get_args(Refinement), *DEPRECATED_REFINEMENTS),
     ),
     "odometry.max_scan_time": Spec(
-        0.0, "Seconds for one scan; 0: what the stamps of the scans allow.", range=(0.0, 60.0)
+        0.0, "Maximum processing time of a scan, seconds; 0: the time between stamps.", range=(0.0, 60.0)
     ),
     "odometry.keyframe_overlap": Spec(
         _ODOMETRY.keyframe_overlap, "New keyframe when less than this share of the scan overlaps it.", range=(0.0, 1.0)
     ),
-    "odometry.deskew": Spec(_ODOMETRY.deskew, "Undo the motion within a scan whose points have times."),
+    "odometry.deskew": Spec(_ODOMETRY.deskew, "Deskew: undo the motion within a scan whose points have times."),
     "odometry.guess_frame": Spec(
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
     ),
@@ -89,20 +95,20 @@ SPECS: dict[str, Spec] = {
     "mapping.save_to": Spec("", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True),
     "mapping.max_keyframes": Spec(
         _MAPPING.max_keyframes,
-        "Most keyframes of the map; at the limit the most redundant one is dropped.",
+        "Maximum number of keyframes of the map; at the limit the most redundant one is dropped.",
         range=(10, 100_000),
     ),
     "fine_tune.num_scans": Spec(
-        20, "So many recent scans that differ are kept for ~/fine_tune.", range=(2, 1000), settable=True
+        20, "Number of recent scans, different from each other, kept for ~/fine_tune.", range=(2, 1000), settable=True
     ),
     "fine_tune.examples_per_scan": Spec(100, "Pairs made of each scan in an epoch.", range=(1, 100_000), settable=True),
-    "fine_tune.epochs": Spec(10, "Most epochs of a run.", range=(1, 10_000), settable=True),
-    "fine_tune.learning_rate": Spec(1e-4, "Of Adam.", range=(1e-8, 1.0), settable=True),
+    "fine_tune.epochs": Spec(10, "Maximum number of epochs of a run.", range=(1, 10_000), settable=True),
+    "fine_tune.learning_rate": Spec(1e-4, "Learning rate of Adam.", range=(1e-8, 1.0), settable=True),
     "fine_tune.max_seconds": Spec(
         300.0, "A run ends after this time, counted from the call.", range=(1.0, 86_400.0), settable=True
     ),
     "fine_tune.min_gain": Spec(
-        0.05, "New weights must lower the held-out error by this share of it.", range=(0.0, 1.0), settable=True
+        0.05, "New weights must lower the held-out error by this fraction of it.", range=(0.0, 1.0), settable=True
     ),
     "fine_tune.save_to": Spec(
         "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True
@@ -175,7 +181,7 @@ def declare_parameters(node: Node) -> None:
 def unknown_parameters(node: Node) -> list[str]:
     """Parameters set for the node that it does not have, in words, with the nearest name."""
     words = []
-    for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no other way to ask
+    for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no public method for this
         if name in DEPRECATED:
             words.append(f"'{name}' ({DEPRECATED[name]})")
             continue

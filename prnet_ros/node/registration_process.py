@@ -1,4 +1,4 @@
-"""The process that registers (or one that keeps the map), as the node sees it: started, asked, watched, ended."""
+"""The node's side of the registration process (or the map process): start, calls, supervision, end."""
 
 from __future__ import annotations
 

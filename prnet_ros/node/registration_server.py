@@ -1,4 +1,4 @@
-"""What the registration process does for the node: odometry, recent scans, weights. No ROS."""
+"""The server in the registration process: odometry, recent scans, weights. No ROS."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RegistrationServer:
         return RegisteredScan(replace(update, sweep=None), registered, rows, len(self._recent_scans))
 
     def after_answer(self) -> None:
-        """Work that nobody waits for: prepare the map, keep the last scan if it differs from the others."""
+        """Work after the answer: prepare the map, keep the last scan if it differs from the others."""
         self._odometry.prepare_next()
         if self._unseen is None:
             return

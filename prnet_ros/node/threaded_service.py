@@ -1,4 +1,4 @@
-"""Services that take long, without holding the executor."""
+"""Long-running services that do not block the executor."""
 
 from __future__ import annotations
 

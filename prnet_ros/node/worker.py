@@ -60,7 +60,7 @@ class Worker:
         return future
 
     def stop(self, timeout: float) -> bool:
-        """End the process, with what it is at, and the thread; False when that takes over `timeout` seconds."""
+        """End the process, also during a call, and the thread; False when that takes over `timeout` seconds."""
         with self._lock:
             self._is_stopping.set()
             if self._registration is not None:

@@ -97,10 +97,10 @@ class Robot:
         self.fine_tune_statuses.append(fine_tuning)
 
     def change_core(self, program: str) -> None:
-        """Have `program` run at the start of the node's registration process."""
-        self._changes.mkdir(exist_ok=True)
+        """Have `program` run at the start of the node's registration process and map process, after WITHOUT_IMPORT."""
+        self._changes.mkdir()
         is_theirs = "any('registration_main' in argument for argument in sys.orig_argv)"
-        body = "".join(f"    {line}\n" for line in program.splitlines())
+        body = "".join(f"    {line}\n" for line in (WITHOUT_IMPORT + program).splitlines())
         (self._changes / "sitecustomize.py").write_text(f"import sys\nif {is_theirs}:\n{body}")
 
     def start_node(
@@ -118,7 +118,7 @@ class Robot:
         """
         settings = {"weights": "none", **{name.replace("__", "."): value for name, value in parameters.items()}}
         if not self._changes.exists():
-            self.change_core(WITHOUT_IMPORT)
+            self.change_core("")
         command = [sys.executable, *program, "--ros-args", *arguments]
         for name, value in settings.items():
             command += ["-p", f"{name}:={str(value).lower() if isinstance(value, bool) else value}"]
@@ -212,12 +212,22 @@ class Robot:
         return self.process.wait(timeout)
 
     def close(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        if self.process is not None:
+            end(self.process)
         self._executor.shutdown()
         self.ros.destroy_node()
         self.context.try_shutdown()
+
+
+def end(process: subprocess.Popen) -> None:
+    """By SIGINT, and killed where that does not help: a killed process leaves files in /dev/shm."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def stamp_of(message) -> float:

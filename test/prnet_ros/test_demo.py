@@ -12,11 +12,14 @@ import pytest
 
 from prnet_core.geometry import se3
 from prnet_core.io.bag_poses import Poses
-from prnet_core.io.bags import Scan
+from prnet_core.io.bags import Scan, open_bag
 from prnet_core.io.pointcloud2 import Cloud
 from prnet_core.io.trajectories import Trajectory, read_tum
-from prnet_ros.demo.picture import View, align_scans
-from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
+from prnet_core.mapping.storage import load_map
+from prnet_ros.demo.drive_map import map_of_drive
+from prnet_ros.demo.picture import AlignedPoints, FoundScan, View, align_scans, draw
+from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, restart_text, table
+from prnet_ros.demo.restart import BagFrom, FoundPose, Restart, random_scan
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "test" / "data"
@@ -103,6 +106,55 @@ def test_view_from_above_looks_along_the_vertical(base_frame, up):
     assert View.from_above(base_frame).towards == up
 
 
+def test_a_bag_from_a_scan_on():
+    pytest.importorskip("rosbags", reason="rosbags is not installed")
+    with open_bag(DATA / "depth_walk") as bag:
+        topic = bag.point_cloud_topic()
+        part = BagFrom(bag, topic, 5)
+        clouds = [message for message in part.raw_messages() if message.topic == topic]
+        assert len(clouds) == 11 and part.point_cloud_topic() == topic
+        assert clouds[0].log_time_ns == list(bag.raw_messages([topic]))[5].log_time_ns
+        assert all(message.log_time_ns >= clouds[0].log_time_ns - 10**9 for message in part.raw_messages())
+        others = [name for name in bag.topics if name != topic]
+        assert len(list(part.raw_messages(others))) == len(list(bag.raw_messages(others)))
+
+
+def test_the_map_of_a_drive_leaves_scans_for_queries(tmp_path):
+    stamps, poses = np.arange(30.0), curve(30)
+    points = np.random.default_rng(0).normal(size=(500, 3))
+    scans = [Scan(stamp, "lidar", Cloud(points, None, 0)) for stamp in stamps]
+    keyframes = map_of_drive(scans, Trajectory(stamps, poses), np.eye(4))
+    assert [keyframe.stamp for keyframe in keyframes.keyframes] == [0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0]
+    chosen = {random_scan(30, np.random.default_rng(seed)) for seed in range(200)}
+    assert all(number % 4 and number < 10 for number in chosen) and len(chosen) > 5
+
+
+def test_the_row_of_the_second_start():
+    moved = se3.exp(np.array([0.03, 0.0, 0.0, 0.0, 0.0, np.deg2rad(0.5)]))
+    found = Restart(17, 1, [FoundPose(1.0, moved, np.eye(4)), FoundPose(2.0, np.eye(4), np.eye(4))], 0.4)
+    assert restart_text(found) == (
+        "at scan 17: found by 1 scan in 0.40 s, 0.030 m, 0.50 deg off; 0.000 m, 0.00 deg when followed"
+    )
+    assert restart_text(Restart(3, 10, problem="ambiguous: two places")).endswith(
+        "after 10 scans: ambiguous: two places"
+    )
+    text = table(3, DemoResult(Trajectory(np.arange(3.0), curve(3)), 3, {}, 2.5), None, found)
+    assert re.search(r"started again in the map +at scan 17", text)
+
+
+def test_the_picture_with_and_without_its_parts(tmp_path):
+    stamps, poses = np.arange(20.0), curve(20)
+    trajectory = Trajectory(stamps, poses)
+    points = np.random.default_rng(0).normal(size=(2000, 3))
+    aligned = AlignedPoints(points, np.linspace(0.0, 20.0, 2000))
+    view, found = View.from_above("base_link"), FoundScan(points, np.zeros(3), np.zeros(3), "found")
+    for number, comparison in enumerate((None, compare_with_ground_truth(trajectory, Poses(stamps, poses, "map")))):
+        for scan in (None, found):
+            file = tmp_path / f"{number}{scan is None}.png"
+            draw(file, "title", aligned, trajectory, comparison, view, scan)
+            assert file.read_bytes().startswith(PNG)
+
+
 def run_demo(domain: int, tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess:
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
@@ -140,6 +192,9 @@ def test_demo_waits_on_the_depth_camera_sample(ros_domain, tmp_path):
     assert Path(picture).read_bytes().startswith(PNG)
     (trajectory,) = re.findall(r"^trajectory: +(.*)$", done.stdout, re.MULTILINE)
     assert len(read_tum(trajectory)) == 16
+    assert re.search(r"^started again in the map +at scan \d+: .*found", done.stdout, re.MULTILINE)
+    (folder,) = re.findall(r"^map: +(.*)$", done.stdout, re.MULTILINE)
+    assert len(load_map(folder)) == 4
 
 
 @pytest.mark.parametrize("name, number", [("balm_15_mcap", 15), ("balm_5_db3", 5), ("balm_5_ros1.bag", 5)])

@@ -1,4 +1,4 @@
-"""The node in a saved map, over DDS, with the sample data: it finds itself, loses itself, and is asked wrong things."""
+"""The node in a saved map, over DDS, with the sample data: localisation, loss and recovery, invalid requests."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from node_answers import assert_close, matrix_of, pose_matrix, stamp_of  # noqa: E402
+from other_processes import OtherProcesses  # noqa: E402
 
 from prnet_core.geometry import se3  # noqa: E402
 from prnet_core.io.recordings import open_scans  # noqa: E402
@@ -54,6 +55,7 @@ class Driver:
         from std_srvs.srv import Empty, Trigger
 
         self.robot, self.scans, self.stamp = robot, scans, START
+        self.others = OtherProcesses()  # the search of a map has a limit in real time
         self.located = []
         self._subscription = robot.ros.create_subscription(
             PoseWithCovarianceStamped, "/prnet/localization_pose", self.located.append, 10
@@ -92,6 +94,7 @@ class Driver:
                 if condition():
                     return index
                 self.robot.spin()
+        self.others.skip_if_busy(f"not reached: {what}")
         pytest.fail(f"{what}: {self.robot.map_statuses[-1:]}\n{self.robot.log()}")
 
     def corrections(self):
@@ -198,14 +201,16 @@ def test_services_and_initial_poses(driver, walk, map_folder):
     give(pose, frame="odom")
     driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the wrong frame to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.position, "x", float("nan")))
-    driver.wait_for_map_status(has_refused(2, "not a rigid motion"), "NaN to be refused")
+    driver.wait_for_map_status(has_refused(2, "not a rigid transform"), "NaN to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.orientation, "w", 0.0) or zero(message))
-    driver.wait_for_map_status(has_refused(3, "not a rigid motion"), "the zero quaternion to be refused")
+    driver.wait_for_map_status(has_refused(3, "not a rigid transform"), "the zero quaternion to be refused")
 
     give(pose @ se3.exp(np.array([0.2, -0.1, 0.0, 0.0, 0.0, 0.1])))
     driver.send_until(range(30, 34), lambda: driver.located, "the initial pose is confirmed")
     assert "the initial pose is confirmed" in driver.robot.log()
     answer = driver.call("localize")
+    if not answer.success:
+        driver.others.skip_if_busy(answer.message)
     assert answer.success and "sensor at x" in answer.message
     driver.robot.wait_until(driver.reinitialize.service_is_ready, "the service")
     driver.robot.wait_until(driver.reinitialize.call_async(driver.reinitialize.srv_type.Request()).done, "its answer")

@@ -1,6 +1,7 @@
 """The process that registers: what the node does without it, and what it does without the node."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -124,6 +125,22 @@ def test_a_process_that_cannot_start_is_reported_and_tried_again(robot):
     robot.wait_for_count("error.ModuleNotFoundError", 2)
     assert any(status.level == b"\x02" and "small_gicp" in status.message for status in robot.statuses)
     assert robot.stop_node() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing_in_shared_memory(robot, walk_poses, number):
+    def segments(pid):
+        """Names in /dev/shm of the participants that a process has mapped, its own and those it receives from."""
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        return set(re.findall(r"/dev/shm/(fast(?:rtps|dds)_[0-9a-f]{16})", maps))
+
+    of_robot = segments("self")
+    robot.start_node()
+    robot.publish_and_wait(walk_poses(1)[0], START)
+    own = segments(robot.process.pid) - of_robot
+    assert own or not of_robot  # where this DDS uses shared memory at all
+    assert robot.stop_node(number) == 0
+    assert not [name for name in own if Path("/dev/shm", name).exists()]
 
 
 def test_the_node_itself_loads_no_pytorch(robot):

@@ -47,7 +47,7 @@ def test_padding_between_points_is_skipped():
         np.testing.assert_array_equal(read[name], points[name])
 
 
-def test_only_the_asked_fields_are_read_as_plain_numbers():
+def test_only_the_requested_fields_are_read_as_numbers():
     cloud = point_cloud2.create_cloud_xyz32(Header(), [[1, 2, 3], [4, 5, 6]])
     read = point_cloud2.read_points_numpy(cloud, field_names=["z", "x"])
     np.testing.assert_array_equal(read, [[3, 1], [6, 4]])

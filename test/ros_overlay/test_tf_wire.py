@@ -33,7 +33,7 @@ def talker(mode: str):
         threading.Thread(target=process.stdout.read, daemon=True).start()
         yield process
     finally:
-        process.kill()
+        process.terminate()  # a killed process leaves files in /dev/shm
         process.wait()
 
 

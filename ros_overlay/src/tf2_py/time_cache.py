@@ -1,4 +1,4 @@
-"""What the buffer remembers of one frame: its parent and its transform over time."""
+"""The history of one frame in the buffer: its parent and its transform over time."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_a_ground_truth_that_does_not_fit_costs_only_the_comparison(folder, tmp_
 
 
 def test_wrong_arguments_are_one_line_each(folder, tmp_path_factory):
-    tmp_path = tmp_path_factory.mktemp("wrong")
+    tmp_path = tmp_path_factory.mktemp("invalid")
     (tmp_path / "words.txt").write_text("no poses\n")
     (tmp_path / "short.mcap").write_bytes(b"\x89MCAP0\r\n")
     (tmp_path / "poses.tum").touch()

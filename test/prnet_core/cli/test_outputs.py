@@ -1,4 +1,4 @@
-"""Every output of every command is checked before the inputs are read: a wrong one costs no work."""
+"""Every output of every command is checked before the inputs are read: an invalid one costs no work."""
 
 import json
 import os

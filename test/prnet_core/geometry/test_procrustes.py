@@ -6,6 +6,7 @@ from prnet_core.geometry import (
     geodesic_angle,
     make_transform,
     procrustes,
+    robust_hypotheses,
     robust_procrustes,
     transform_points,
 )
@@ -158,3 +159,14 @@ def test_robust_with_the_cloud_selects_the_correct_of_two_groups():
     misled = robust_procrustes(source, matched, weights)
     assert geodesic_angle(correct[:, :3, :3], T[:, :3, :3]).max() < 1e-2
     assert geodesic_angle(misled[:, :3, :3], T[:, :3, :3]).min() > 1.0
+
+
+def test_among_several_hypotheses_is_one_that_few_correct_matches_support():
+    """One match in thirty is correct; the cloud shows which hypothesis aligns the rest."""
+    source, target, T = problem(points=600)
+    matched = torch.cat([target[:, :20], target[:, 20 + torch.randperm(580, generator=GENERATOR)]], dim=1)
+    weights = torch.ones(6, 600, dtype=torch.float64)
+    found = robust_hypotheses(source, matched, weights, target, None, 4)
+    assert found.shape == (6, 4, 4, 4)
+    errors = geodesic_angle(found[..., :3, :3], T[:, None, :3, :3].expand(6, 4, 3, 3))
+    assert errors.amin(dim=1).max() < 1e-2

@@ -22,7 +22,7 @@ STRAIGHT = (0.0, 0.0, 0.0, 1.0)
 
 @pytest.fixture
 def robot_bag(tmp_path, bag_maker):
-    """Truth of `base` in `map` (1 m ahead each second), a mast on the base, a LiDAR turned by 90 degrees on it."""
+    """Ground truth of `base` in `map` (1 m ahead a second), a mast on the base, a LiDAR rotated by 90 degrees on it."""
     make = bag_maker
     statics = [
         ("/tf_static", 9.0, make.tf(make.transform("base", "mast", (0.0, 0.0, 1.0), STRAIGHT, 9.0))),

@@ -1,4 +1,4 @@
-"""Bags of every kind read alike, and say what they hold when asked for what they do not."""
+"""Bags of every kind read alike, and list what they hold when a topic is missing."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def test_topic_is_chosen_or_the_topics_are_listed(tmp_path, bag_maker, scan_mess
         assert bag.point_cloud_topics() == ["/front/points", "/rear"]
         assert bag.point_cloud_topic("rear") == bag.point_cloud_topic("/rear") == "/rear"
         assert_is_the_sample(list(bag.scans("front/points")), 2)
-        for wrong, problem in ((None, "several"), ("/nowhere", "no topic /nowhere"), ("/tf", "TFMessage")):
+        for topic, problem in ((None, "several"), ("/nowhere", "no topic /nowhere"), ("/tf", "TFMessage")):
             with pytest.raises(BagError, match=problem) as error:
-                bag.scans(wrong)
+                bag.scans(topic)
             assert "/front/points (2 scans), /rear (3 scans)" in str(error.value)
     with open_bag(bag_maker.write(tmp_path / "none", [("/tf", 100.0, transform)])) as bag:
         with pytest.raises(BagError, match="in this bag: none"):

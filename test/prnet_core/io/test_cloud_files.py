@@ -1,5 +1,7 @@
 """Clouds in every kind of file come back as they were; broken files say why."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,14 @@ def test_depth_pixels_become_points():
     depth[1, 2] = 2000
     points = depth_to_points(depth, np.array([[2.0, 0, 1.0], [0, 4.0, 0.0], [0, 0, 1]]))
     np.testing.assert_allclose(points, [[1.0, 0.5, 2.0]])
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path):
+    (tmp_path / "endless.ply").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.ply")
+    for name in ("endless.ply", "pipe.ply"):
+        with pytest.raises(CloudFileError, match="not a regular file"):
+            read_cloud_file(tmp_path / name)
+    (tmp_path / "circle.ply").symlink_to(tmp_path / "circle.ply")
+    with pytest.raises(FileNotFoundError):
+        read_cloud_file(tmp_path / "circle.ply")

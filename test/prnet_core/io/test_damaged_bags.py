@@ -69,8 +69,23 @@ def test_a_leading_slash_makes_no_other_frame(tmp_path, bag_maker, scan_messages
     assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 2
 
 
+def test_the_frame_is_the_first_that_is_named(tmp_path, bag_maker, scan_messages):
+    messages = scan_messages(4)
+    topic, time, cloud = messages[0]
+    messages[0] = (topic, time, dataclasses.replace(cloud, header=dataclasses.replace(cloud.header, frame_id="")))
+    assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 4
+
+
+def test_fields_in_capitals(tmp_path, bag_maker, scan_messages):
+    messages = scan_messages(2)
+    topic, time, cloud = messages[1]
+    fields = [dataclasses.replace(field, name=field.name.upper()) for field in cloud.fields]
+    messages[1] = (topic, time, dataclasses.replace(cloud, fields=fields))
+    assert len(stamps_of(bag_maker.write(tmp_path / "walk", messages))) == 2
+
+
 def write_with(path, messages, bag_maker, compressed: bool = False):
-    """An MCAP bag, its chunks compressed with zstd if asked."""
+    """An MCAP bag, its chunks compressed with zstd on request."""
     if not compressed:
         return bag_maker.write(path, messages)
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -189,10 +204,10 @@ def walk_with_truth(bag_maker, scan_messages, frame="lidar", quaternion=STRAIGHT
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"quaternion": (0.0, 0.0, 0.0, 0.0)}, {"quaternion": (np.nan, 0.0, 0.0, 1.0)}, {"x": np.inf}]
+    "invalid", [{"quaternion": (0.0, 0.0, 0.0, 0.0)}, {"quaternion": (np.nan, 0.0, 0.0, 1.0)}, {"x": np.inf}]
 )
-def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, caplog, wrong):
-    scans = open_scans(bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, **wrong)))
+def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, caplog, invalid):
+    scans = open_scans(bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, **invalid)))
     np.testing.assert_allclose(scans.truth.stamps, [100.0, 100.2])
     assert len(list(scans)) == 3
     assert caplog.text.count("/ground_truth/tf") == 1

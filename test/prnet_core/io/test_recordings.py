@@ -28,11 +28,38 @@ def save(folder, *names):
         ("000998", "000999", "001000"),
         ("0.9", "1.5", "10.1"),
         ("scan", "scan1", "scan02"),
+        ("Scan_1", "scan_2", "SCAN_3"),
+        ("0.05", "0.1", "0.15", "0.2", "1.0"),  # stamps with their shortest digits
+        ("1305031102.175304", "1305031102.2", "1305031103.05"),
+        ("v1.9", "v1.10", "v1.11"),
     ],
 )
 def test_the_natural_order_of_names(tmp_path, names):
     save(tmp_path, *names)
     assert [scan[0, 0] for scan in ScanFolder(tmp_path)] == list(range(len(names)))
+
+
+def test_names_in_scans_txt_by_other_editors(tmp_path):
+    save(tmp_path, "my scan 2", "höhe 1", "c")
+    names = ["c.npy", "höhe 1.npy", "my scan 2"]
+    (tmp_path / "scans.txt").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(names).encode() + b"\r\n")
+    assert [scan[0, 0] for scan in ScanFolder(tmp_path)] == [2, 1, 0]
+    (tmp_path / "scans.txt").write_text("c\nmissing\n")
+    with pytest.raises(CloudFileError, match="missing"):
+        ScanFolder(tmp_path)
+
+
+@pytest.mark.parametrize("unit, name", [(1e-9, "nanoseconds"), (1e-6, "microseconds"), (1e-3, "milliseconds")])
+def test_unix_times_in_other_units(tmp_path, caplog, unit, name):
+    save(tmp_path, "1", "2", "3")
+    stamps = np.array([1.7e9, 1.7e9 + 0.1, 1.7e9 + 0.2])
+    rows = "".join(f"{round(stamp / unit)}\r\n" for stamp in stamps)
+    (tmp_path / "times.txt").write_bytes(b"\xef\xbb\xbf" + rows.encode())
+    np.testing.assert_allclose(ScanFolder(tmp_path).stamps, stamps, rtol=0, atol=1e-3)
+    assert name in caplog.text
+    (tmp_path / "times.txt").write_text("1 2\n3 4\n5 6\n")
+    with pytest.raises(CloudFileError, match="a line has 2 numbers"):
+        ScanFolder(tmp_path)
 
 
 def test_hidden_files_and_folders_are_no_scans(tmp_path):

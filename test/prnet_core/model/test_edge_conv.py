@@ -1,8 +1,8 @@
-"""EdgeConv against the plain form of its paper."""
+"""EdgeConv against the direct form of its paper."""
 
 import pytest
 import torch
-from oracles.plain_edge_conv import plain_edge_conv
+from oracles.direct_edge_conv import direct_edge_conv
 from torch import nn
 
 from prnet_core.model import EdgeConv
@@ -21,13 +21,13 @@ def layer():
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_value_gradient_and_statistics_are_the_plain_ones(layer, training):
+def test_value_gradient_and_statistics_are_those_of_the_direct_form(layer, training):
     layer.train(training)
     start = {name: value.clone() for name, value in layer.state_dict().items()}
     x = torch.randn(3, 25, 5, dtype=torch.float64)
     probe = torch.randn(3, 25, 8, dtype=torch.float64)
     results = []
-    for form in (lambda v: layer(v), lambda v: plain_edge_conv(layer, v, knn(v, 6))):
+    for form in (lambda v: layer(v), lambda v: direct_edge_conv(layer, v, knn(v, 6))):
         layer.load_state_dict(start)
         layer.zero_grad()
         v = x.clone().requires_grad_()
@@ -45,7 +45,7 @@ def test_a_shift_far_larger_than_the_spread_keeps_the_variance(layer):
     neighbours = knn(x, 6)
     layer(x)
     found = layer.norm.running_var.clone()
-    plain_edge_conv(layer.double(), x.double(), neighbours)
+    direct_edge_conv(layer.double(), x.double(), neighbours)
     torch.testing.assert_close(found.double(), layer.norm.running_var, rtol=1e-2, atol=0)
 
 

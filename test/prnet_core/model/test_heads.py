@@ -50,6 +50,21 @@ def test_temperature_cannot_die():
     assert (raw.grad > 0).all()
 
 
+def test_value_head_by_value():
+    """Theta: linear layers, each but the last with BatchNorm and ReLU, on [Psi_X, Psi_Y]."""
+    torch.manual_seed(0)
+    head = ValueHead(CONFIG).double().eval()
+    psi_x, psi_y = torch.randn(3, 16, dtype=torch.float64), torch.randn(3, 16, dtype=torch.float64)
+    layers = [layer for layer in head.mlp if hasattr(layer, "weight")]
+    x = torch.cat([psi_x, psi_y], dim=1)
+    for linear, norm in zip(layers[:-1:2], layers[1::2], strict=True):
+        x = x @ linear.weight.T + linear.bias
+        x = (x - norm.running_mean) / (norm.running_var + norm.eps).sqrt() * norm.weight + norm.bias
+        x = x.clamp_min(0.0)
+    raw = (x @ layers[-1].weight.T + layers[-1].bias)[:, 0]
+    torch.testing.assert_close(head(psi_x, psi_y), 100.0 ** (raw / (1.0 + raw**2).sqrt()))
+
+
 def test_value_head_takes_a_batch_of_one_in_training():
     head = ValueHead(CONFIG).train()
     assert head(torch.randn(1, 16), torch.randn(1, 16)).isfinite().all()

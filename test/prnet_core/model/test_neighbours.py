@@ -1,6 +1,6 @@
 import pytest
 import torch
-from oracles.plain_edge_conv import plain_knn
+from oracles.direct_edge_conv import direct_knn
 
 from prnet_core.model.neighbours import adjacency, knn, neighbour_max, smallest
 
@@ -9,13 +9,13 @@ from prnet_core.model.neighbours import adjacency, knn, neighbour_max, smallest
 def test_knn_agrees_with_all_distances(num_points, k):
     x = torch.randn(2, num_points, 6, generator=torch.Generator().manual_seed(num_points))
     found = knn(x, k).sort(dim=-1).values
-    assert torch.equal(found, plain_knn(x.double(), k).sort(dim=-1).values)
+    assert torch.equal(found, direct_knn(x.double(), k).sort(dim=-1).values)
 
 
 def test_knn_far_from_the_origin():
     x = torch.randn(1, 300, 3, generator=torch.Generator().manual_seed(0)).double()
     far = (x + 1e4).float()
-    same = (knn(far, 20).sort(dim=-1).values == plain_knn(far.double(), 20).sort(dim=-1).values).float().mean()
+    same = (knn(far, 20).sort(dim=-1).values == direct_knn(far.double(), 20).sort(dim=-1).values).float().mean()
     assert same > 0.999
 
 
@@ -28,10 +28,10 @@ def test_smallest_of_rows_with_ties_gives_k_different_columns():
 def test_neighbour_max_and_its_gradient():
     values = torch.randn(2, 30, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     neighbours = knn(values.float(), 5)
-    plain = torch.stack([values[b][neighbours[b]].amax(dim=1) for b in range(2)])
-    torch.testing.assert_close(neighbour_max(values, neighbours), plain)
+    expected = torch.stack([values[b][neighbours[b]].amax(dim=1) for b in range(2)])
+    torch.testing.assert_close(neighbour_max(values, neighbours), expected)
     values.requires_grad_()
-    torch.testing.assert_close(neighbour_max(values, neighbours), plain)
+    torch.testing.assert_close(neighbour_max(values, neighbours), expected)
     assert torch.autograd.gradcheck(lambda v: neighbour_max(v, neighbours), values)
 
 

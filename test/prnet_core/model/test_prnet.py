@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -136,6 +137,30 @@ def test_exact_matching_recovers_the_motion():
     found, _ = net._match(source, target, scores, torch.ones(2), None)
     assert geodesic_angle(found[:, :3, :3], T[:, :3, :3]).max() < 1e-3
     torch.testing.assert_close(found, T, atol=1e-5, rtol=0)
+
+
+def test_a_pass_follows_the_equations_of_the_paper():
+    """Phi = F + phi, its means and largest norms, lambda, argmax of the products, and the closed form."""
+    net = network(seed=3, num_passes=1)  # of these seeds, one with seven different matches
+    source, target = clouds(batch=1)
+    with torch.no_grad():
+        step = net(source, target).passes[0]
+        F_X, F_Y = net.dgcnn(source), net.dgcnn(target)
+        Phi_X = F_X + net.transformer(F_X, net.transformer.encoder(F_Y))
+        Phi_Y = F_Y + net.transformer(F_Y, net.transformer.encoder(F_X))
+        temperature = net.value_head(Phi_X.mean(dim=1), Phi_Y.mean(dim=1))
+    torch.testing.assert_close(step.mean_source, Phi_X.mean(dim=1))
+    torch.testing.assert_close(step.mean_target, Phi_Y.mean(dim=1))
+    torch.testing.assert_close(step.temperature, temperature)
+    keypoints = [Phi[0].norm(dim=1).argsort(descending=True)[:16] for Phi in (Phi_X, Phi_Y)]
+    assert set(step.source_keypoints[0].tolist()) == set(keypoints[0].tolist())
+    assert set(step.target_keypoints[0].tolist()) == set(keypoints[1].tolist())
+    matches = (Phi_X[0, keypoints[0]] @ Phi_Y[0, keypoints[1]].T).argmax(dim=1)
+    x, y = source[0, keypoints[0]].double().numpy(), target[0, keypoints[1]][matches].double().numpy()
+    U, _, Vt = np.linalg.svd((y - y.mean(axis=0)).T @ (x - x.mean(axis=0)))
+    R = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    np.testing.assert_allclose(step.T_step[0, :3, :3], R, atol=1e-4)
+    np.testing.assert_allclose(step.T_step[0, :3, 3], y.mean(axis=0) - R @ x.mean(axis=0), atol=1e-4)
 
 
 def test_the_passes_compose():

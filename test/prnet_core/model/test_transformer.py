@@ -1,4 +1,4 @@
-"""The transformer against a plain computation with every head and every query written out."""
+"""The transformer against a direct computation with every head and every query written out."""
 
 import torch
 from torch.nn.functional import layer_norm, relu
@@ -9,7 +9,7 @@ from prnet_core.model.transformer import Attention
 CONFIG = PRNetConfig(embedding=16, feed_forward=24, num_heads=4)
 
 
-def plain_attention(layer: Attention, queries, memory):
+def direct_attention(layer: Attention, queries, memory):
     outputs = []
     for q_row in queries:
         heads = []
@@ -30,25 +30,25 @@ def feed_forward(x, layers):
     return layers[2](relu(layers[0](x)))
 
 
-def plain_phi(transformer, x, y):
+def direct_phi(transformer, x, y):
     e, d = transformer.encoder, transformer.decoder
-    y = y + plain_attention(e.attention, norm(y, e.norms[0]), norm(y, e.norms[0]))
+    y = y + direct_attention(e.attention, norm(y, e.norms[0]), norm(y, e.norms[0]))
     y = norm(y + feed_forward(norm(y, e.norms[1]), e.feed_forward), e.norms[2])
-    x = x + plain_attention(d.self_attention, norm(x, d.norms[0]), norm(x, d.norms[0]))
-    x = x + plain_attention(d.cross_attention, norm(x, d.norms[1]), y)
+    x = x + direct_attention(d.self_attention, norm(x, d.norms[0]), norm(x, d.norms[0]))
+    x = x + direct_attention(d.cross_attention, norm(x, d.norms[1]), y)
     return norm(x + feed_forward(norm(x, d.norms[2]), d.feed_forward), d.norms[3])
 
 
-def test_value_and_gradient_are_the_plain_ones():
+def test_value_and_gradient_are_those_of_the_direct_form():
     torch.manual_seed(0)
     transformer = Transformer(CONFIG).double()
     x, y = torch.randn(5, 16, dtype=torch.float64), torch.randn(7, 16, dtype=torch.float64)
-    expected = plain_phi(transformer, x, y)
+    expected = direct_phi(transformer, x, y)
     with torch.no_grad():  # the fused kernel
         fused = transformer(x[None], transformer.encoder(y[None]))[0]
     torch.testing.assert_close(fused, expected)
     gradients = []
-    for form in (lambda: transformer(x[None], transformer.encoder(y[None]))[0], lambda: plain_phi(transformer, x, y)):
+    for form in (lambda: transformer(x[None], transformer.encoder(y[None]))[0], lambda: direct_phi(transformer, x, y)):
         transformer.zero_grad()
         form().square().sum().backward()
         gradients.append([parameter.grad.clone() for parameter in transformer.parameters()])

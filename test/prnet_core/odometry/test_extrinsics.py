@@ -52,8 +52,8 @@ def test_covariance_of_the_base_follows_a_small_error_of_the_sensor(motion, extr
         rotation = se3.rotation_exp(error[3:]) @ T_odom_sensor[:3, :3]
         moved = se3.make_transform(rotation, T_odom_sensor[:3, 3] + error[:3])
         base = T_base_sensor @ moved @ se3.invert(T_base_sensor)
-        turned = se3.rotation_log(base[:3, :3] @ reference[:3, :3].T)
-        base_errors.append(np.concatenate([base[:3, 3] - reference[:3, 3], turned]))
+        rotation_error = se3.rotation_log(base[:3, :3] @ reference[:3, :3].T)
+        base_errors.append(np.concatenate([base[:3, 3] - reference[:3, 3], rotation_error]))
     expected = np.array(base_errors).T @ np.array(base_errors)
     covariance = motion_of_base(update(T_odom_sensor, covariance=root @ root.T), T_base_sensor).covariance
     np.testing.assert_allclose(covariance, expected, atol=1e-4 * np.abs(expected).max())
@@ -64,7 +64,7 @@ def test_twist_covariance_is_that_of_two_registrations_over_the_time_between():
     variances = np.array([1.0, 4.0, 9.0, 0.1, 0.2, 0.3])
     result = RegistrationResult(turn, "accepted", "", covariance=np.diag(variances))
     motion = motion_of_base(update(np.eye(4), registration=result, elapsed=0.5), np.eye(4))
-    expected = np.diag([4.0, 1.0, 9.0, 0.2, 0.1, 0.3]) * 8.0  # x and y change places in the turned sensor
+    expected = np.diag([4.0, 1.0, 9.0, 0.2, 0.1, 0.3]) * 8.0  # x and y change places in the rotated sensor
     np.testing.assert_allclose(motion.twist_covariance, expected, atol=1e-12)
 
 

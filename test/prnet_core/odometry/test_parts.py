@@ -87,7 +87,7 @@ def test_of_too_many_keyframes_one_at_a_crowded_place_goes():
     assert frames.nearest_first(np.array([19.0, 0, 0]))[0].T_map_sensor[0, 3] == 20.0
 
 
-def test_the_most_similar_keyframe_is_that_of_the_same_place_turned():
+def test_the_most_similar_keyframe_is_that_of_the_same_place_rotated():
     rng = np.random.default_rng(3)
     frames = Keyframes(10, 1000, 1)
     for size in (1.0, 2.0, 4.0, 8.0):

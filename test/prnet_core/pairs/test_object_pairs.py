@@ -159,7 +159,7 @@ def test_normalising_keeps_the_pose_true():
     assert torch.equal(pairs.T_target_source[:, :3, :3], T[:, :3, :3])
 
 
-def test_stretch_and_turn_change_the_shape_not_the_truth(shapes):
+def test_stretch_and_rotation_change_the_shape_not_the_ground_truth(shapes):
     config = ObjectPairConfig(stretch=(0.5, 1.5), turn_shape=True)
     assert match_distances(draw(shapes, config)).max() < 1e-4
 

@@ -50,7 +50,7 @@ def test_full_clouds_are_farthest_point_samples_of_the_whole_shape(shape):
         assert cKDTree(sample).query(shape[:1024])[0].max() < 2.0 * spacing
     common = (distances(source, target, T_target_source) < 1e-6).mean()
     assert 0.7 < common < 1.0, "the samples begin at different points"
-    assert np.abs(se3.apply(T_target_source, source) - target).max() > 0.1, "the order must tell nothing"
+    assert np.abs(se3.apply(T_target_source, source) - target).max() > 0.1, "the order must not give the matches"
 
 
 def test_crop_is_one_viewpoint_for_both(shape):

@@ -116,8 +116,8 @@ def test_a_wrong_pose_would_not_have_these_matches(source):
     """The matches come from geometry: rotated by 180 degrees more, few source points meet their match."""
     pair = draw_scan_pair(source, NUM_POINTS, np.random.default_rng(3))
     known = pair.matches >= 0
-    turned = np.diag([-1.0, -1.0, 1.0]) @ pair.T_target_source[:3, :3]
-    distance = np.linalg.norm(pair.source[known] @ turned.T - pair.target[pair.matches[known]], axis=1)
+    rotated = np.diag([-1.0, -1.0, 1.0]) @ pair.T_target_source[:3, :3]
+    distance = np.linalg.norm(pair.source[known] @ rotated.T - pair.target[pair.matches[known]], axis=1)
     assert np.median(distance) > 0.2
 
 

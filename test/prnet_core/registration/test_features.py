@@ -22,8 +22,8 @@ def surface():
 def test_features_do_not_change_with_the_pose(surface):
     points, normals = surface
     moved = se3.apply(TRUTH, points)
-    turned = normals @ TRUTH[:3, :3].T
-    np.testing.assert_allclose(fpfh(moved, turned, 4.0, 40), fpfh(points, normals, 4.0, 40), atol=1e-4)
+    rotated = normals @ TRUTH[:3, :3].T
+    np.testing.assert_allclose(fpfh(moved, rotated, 4.0, 40), fpfh(points, normals, 4.0, 40), atol=1e-4)
 
 
 def test_features_have_three_histograms_each_for_itself_and_its_neighbours(surface):

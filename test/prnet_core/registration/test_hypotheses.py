@@ -112,11 +112,11 @@ def test_a_real_network_gives_the_same_transform_in_any_unit_and_place(rotated_p
     def output(scale, offset):
         moved = source * scale + offset, target * scale + offset
         prepared = [registration.prepare(p, 0.05 * scale) for p in moved]
-        motion = from_voxels(network_transforms(network, *prepared, 128, 1, range(1))[0], *prepared)
+        transform = from_voxels(network_transforms(network, *prepared, 128, 1, range(1))[0], *prepared)
         shift = se3.make_transform(np.eye(3), np.full(3, offset))
-        motion = se3.invert(shift) @ motion @ shift
-        motion[:3, 3] /= scale
-        return motion
+        transform = se3.invert(shift) @ transform @ shift
+        transform[:3, 3] /= scale
+        return transform
 
     np.testing.assert_allclose(output(unit, 1e4 * unit), output(1.0, 0.0), atol=1e-3)
 
@@ -126,9 +126,9 @@ def test_rotations_of_the_source_are_undone_in_the_output(rotated_pair):
     registration = Registration(None)
     prepared = registration.prepare(source, 0.05), registration.prepare(target, 0.05)
     turns = rotations_about_vertical(4)
-    motions = network_transforms(Oracle(np.eye(3)), *prepared, 64, 1, range(1), turns)
-    for turn, motion in zip(turns, motions, strict=True):
-        np.testing.assert_allclose(motion[:3, :3], turn, atol=1e-6)
+    transforms = network_transforms(Oracle(np.eye(3)), *prepared, 64, 1, range(1), turns)
+    for turn, transform in zip(turns, transforms, strict=True):
+        np.testing.assert_allclose(transform[:3, :3], turn, atol=1e-6)
 
 
 @pytest.mark.parametrize("count", [800, 20_000])

@@ -70,7 +70,7 @@ def test_different_scenes_are_rejected_with_an_unknown_covariance():
 
 
 def test_the_covariance_is_of_motions_about_the_origin_of_the_target():
-    """A cloud far from the origin: a small turn about the origin moves it far, so position and turn correlate."""
+    """A cloud far from the origin: a small rotation about it moves the cloud far, so both correlate."""
     near = register(corner)
     shift = np.array([100.0, 0.0, 0.0])
     rng = [np.random.default_rng(seed) for seed in (0, 1)]

@@ -108,3 +108,16 @@ def test_groups_are_never_split(values):
 def test_validation_pairs_are_the_same_every_time(values):
     shapes = load_shapes(values["shapes"])
     assert_equal(protocol_batch(shapes, 2), protocol_batch(shapes, 2))
+
+
+def test_scenes_of_the_validation_are_not_trained_on(values):
+    source = source_of(values)
+    training, held_out = source.scans.scenes, source.validation_scans.scenes
+    assert len(training) == len(held_out) == 1
+    every = ScanViews.load(values["scan_views"])
+    kept = [view.points for scenes in (training, held_out) for view in scenes[0]]
+    assert len(kept) == len(every[0]) + len(every[1])
+    shared = [np.array_equal(a.points, b.points) for a in training[0] for b in held_out[0]]
+    assert not any(shared)
+    restored = {view.points.tobytes() for scene in (0, 1) for view in every[scene]}
+    assert {points.tobytes() for points in kept} == restored

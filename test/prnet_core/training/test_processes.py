@@ -1,7 +1,7 @@
 """Two gloo processes see together what one sees alone.
 
 Compared in float64: in float32 a rounding difference of 1e-7 now and then decides which point is matched, and from
-there two runs differ for a reason that is none.
+there two runs differ although both are correct.
 """
 
 import json

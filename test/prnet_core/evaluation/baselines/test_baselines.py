@@ -117,7 +117,7 @@ def test_weights_come_back_and_other_weights_are_refused(tmp_path, network, save
         other(tmp_path / "w.safetensors", "cpu")
 
 
-def test_configuration_from_plain_values():
+def test_configuration_from_builtin_values():
     assert DCPConfig.from_dict({"preset": "small", "num_neighbours": 10}) == DCPConfig(
         embedding=256, feed_forward=512, num_neighbours=10
     )

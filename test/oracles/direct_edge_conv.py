@@ -7,7 +7,7 @@ from torch.nn.functional import batch_norm, leaky_relu
 from prnet_core.model import EdgeConv
 
 
-def plain_edge_conv(layer: EdgeConv, x: Tensor, neighbours: Tensor) -> Tensor:
+def direct_edge_conv(layer: EdgeConv, x: Tensor, neighbours: Tensor) -> Tensor:
     """max_j LeakyReLU(BatchNorm(W [x_j - x_i, x_i])) with the weights of `layer`: (B, N, C_in) -> (B, N, C_out)."""
     x_j = torch.stack([x[b][neighbours[b]] for b in range(len(x))])
     x_i = x.unsqueeze(2).expand_as(x_j)
@@ -21,6 +21,6 @@ def plain_edge_conv(layer: EdgeConv, x: Tensor, neighbours: Tensor) -> Tensor:
     return leaky_relu(normed.view(edges.shape), 0.2).amax(dim=2)
 
 
-def plain_knn(x: Tensor, k: int) -> Tensor:
+def direct_knn(x: Tensor, k: int) -> Tensor:
     """Indices (B, N, k) of the nearest points, from all distances."""
     return torch.cdist(x, x).topk(min(k, x.shape[1]), largest=False).indices

@@ -1,0 +1,92 @@
+"""Registration of a scan near its predicted pose, which is cheap, and its refinement."""
+
+from __future__ import annotations
+
+import time as clock
+
+import numpy as np
+import small_gicp
+
+from prnet_core.odometry.sweep import Sweep
+from prnet_core.odometry.sweep_motion import MAX_CORRECTION, refine_sweep
+from prnet_core.odometry.tracking import Tracking, tracking_config
+from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+
+SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have fewer points
+MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the last registration gives
+MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
+CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
+
+
+class ScanTracker:
+    """Registers scans to a target from a predicted pose alone. `registration`: for scans that are not tracked."""
+
+    def __init__(self, registration: Registration, doubtful_overlap: float):
+        self._registration = registration
+        self.tracker = Registration(None, tracking_config(registration.config))
+        self._usual = Tracking(doubtful_overlap)
+
+    def prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
+        """A sweep, deskewed with a twist (6,), as a source."""
+        points = sweep.at_middle(twist)
+        if len(points) and voxel_size > 0.0:
+            points = small_gicp.voxelgrid_sampling(points, SOURCE_VOXEL * voxel_size).points()[:, :3]
+        return prepare_cloud(points, voxel_size, self.tracker.config, np.zeros((1, 3)))
+
+    def track(
+        self,
+        sweep: Sweep,
+        twist: np.ndarray,
+        target: PreparedCloud,
+        predicted: np.ndarray,
+        deadline: float,
+        is_tracking: bool,
+    ) -> tuple[RegistrationResult, np.ndarray]:
+        """The result from a predicted pose (4, 4), and the twist (6,) that the sweep was deskewed with.
+
+        A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
+        deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
+        """
+        first: tuple[RegistrationResult, np.ndarray] | None = None
+        registration = self.tracker if is_tracking else self._registration
+        guess = predicted
+        for _ in range(MAX_DESKEWS):
+            source = self.prepare(sweep, twist, target.voxel_size)
+            left = deadline - clock.perf_counter()
+            result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
+            if is_tracking:
+                result = self._usual.accept_near(result, predicted, sweep.scale)
+            first = first or (result, twist)
+            if result.usable:
+                return result, twist
+            refined = self.refine(sweep, twist, result.T_target_source, target, MAX_ACCELERATED_CORRECTION)
+            if refined is None or sweep.times is None or clock.perf_counter() > deadline:
+                break
+            change = refined[1] - twist
+            guess, twist = refined
+            moved = np.linalg.norm(change[:3]) + np.linalg.norm(change[3:]) * sweep.scale
+            if 0.5 * moved * np.ptp(sweep.times) < CHANGED_DESKEW * target.voxel_size:
+                break
+        if first is None:
+            raise RuntimeError("no registration was tried")
+        return first
+
+    def refine(
+        self,
+        sweep: Sweep,
+        twist: np.ndarray,
+        T_target_sensor: np.ndarray,
+        target: PreparedCloud,
+        max_correction: float = MAX_CORRECTION,
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Pose at the sweep's middle and the sweep's own twist, or None where they do not converge."""
+        return refine_sweep(sweep.points, sweep.times, T_target_sensor, twist, target, max_correction)
+
+    def can_follow(self, result: RegistrationResult) -> bool:
+        """Whether the trajectory continues from a result."""
+        return result.usable or (result.status == "weak" and not self._usual.is_doubtful(result))
+
+    def add(self, result: RegistrationResult) -> None:
+        """Learn from a scan that was used how well scans usually fit."""
+        self._usual.add(result)

@@ -1,0 +1,140 @@
+"""The second part of the demo: the node starts again somewhere in the map of its drive, and finds itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.io.bags import Bag, BagMessage, BagTopic
+from prnet_core.io.trajectories import Trajectory
+from prnet_ros.demo.drive_map import KEYFRAME_EVERY, pose_index
+
+if TYPE_CHECKING:
+    from prnet_ros.demo.listener import Listener
+    from prnet_ros.demo.process import Process
+
+FEWEST_POSES = 8  # of a drive with a map in which to be found
+MOST_SCANS = 10  # that the node may take
+FOLLOWED_SCANS = 10  # then
+PATIENCE = 3.0  # s for the answer to one scan
+SETTLE_TIME = 1.0  # s for the answer to the last scan
+
+
+@dataclass(frozen=True)
+class FoundPose:
+    """stamp: of the scan. T_map_base: (4, 4) as found. T_expected: (4, 4) in the drive."""
+
+    stamp: float
+    T_map_base: np.ndarray
+    T_expected: np.ndarray
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Metres and degrees between the two."""
+        difference = se3.invert(self.T_expected) @ self.T_map_base
+        degrees = float(np.degrees(se3.rotation_angle(difference[:3, :3])))
+        return float(np.linalg.norm(difference[:3, 3])), degrees
+
+
+@dataclass(frozen=True)
+class Restart:
+    """What came of it.
+
+    scan: number of the first one in the bag. num_scans: how many it took. poses: those found, the first one by a scan
+    that is not deskewed, since nothing is known of the motion; empty where it was not found. seconds: from the first
+    scan to the first pose. problem: why it was not found, in words.
+    """
+
+    scan: int
+    num_scans: int = 0
+    poses: list[FoundPose] = field(default_factory=list)
+    seconds: float = 0.0
+    problem: str = ""
+
+
+def random_scan(num_scans: int, rng: np.random.Generator) -> int:
+    """The number of a scan that is no keyframe of the map, with enough others after it."""
+    last = max(KEYFRAME_EVERY, num_scans - MOST_SCANS - FOLLOWED_SCANS)
+    return int(rng.choice([number for number in range(last) if number % KEYFRAME_EVERY] or [0]))
+
+
+class BagFrom:
+    """A bag from one of its clouds on, as Replay reads it."""
+
+    def __init__(self, bag: Bag, topic: str, first: int) -> None:
+        self._bag, self._topic, self._first = bag, topic, first
+
+    @property
+    def topics(self) -> dict[str, BagTopic]:
+        """As of the bag."""
+        return self._bag.topics
+
+    def point_cloud_topic(self, name: str | None = None) -> str:
+        """As of the bag."""
+        return self._bag.point_cloud_topic(name)
+
+    def raw_messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
+        """Those from the cloud on; all where clouds are not among the topics."""
+        left = self._first if topics is None or self._topic in topics else 0
+        for message in self._bag.raw_messages(topics):
+            if left == 0:
+                yield message
+            elif message.topic == self._topic:
+                left -= 1
+
+
+class _Ended(Exception):
+    """The node has found itself, or has had scans enough."""
+
+
+def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
+    """Play the bag from a scan on until the node has found itself, and some more scans.
+
+    trajectory: poses of the drive, in the map's frame.
+
+    Raises NoSubscriberError and DemoError as the drive does.
+    """
+    from prnet_ros.player import Replay, ReplayOptions
+
+    began, num_needed = time.monotonic(), 0
+
+    def wait_until(is_reached: Callable[[], bool], seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not is_reached() and time.monotonic() < end:
+            node.check_running()
+            time.sleep(0.01)
+        return is_reached()
+
+    def is_found() -> bool:
+        return bool(listener.located)
+
+    def hold(num_published: int) -> None:
+        """The next scan is sent where the ones before were too little, or to be followed."""
+        nonlocal began, num_needed
+        if num_published == 0:
+            began = time.monotonic()
+        elif num_needed > 0:
+            wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
+        elif wait_until(is_found, PATIENCE):
+            num_needed = num_published
+        if num_published >= (num_needed + FOLLOWED_SCANS if num_needed else MOST_SCANS):
+            raise _Ended
+
+    try:
+        num_sent = Replay(listener.node, BagFrom(bag, topic, first), ReplayOptions(topic, to="points"), hold).run()
+    except _Ended:
+        num_sent = MOST_SCANS
+    if not wait_until(is_found, PATIENCE):
+        return Restart(first, num_sent, problem=listener.map_message or "no answer")
+    time.sleep(SETTLE_TIME)
+    found = [
+        FoundPose(stamp, pose, trajectory.poses[index])
+        for _, stamp, pose in listener.located
+        if (index := pose_index(trajectory, stamp)) is not None
+    ]
+    return Restart(first, num_needed or num_sent, found, listener.located[0][0] - began)
