@@ -65,7 +65,7 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
-    min_surface_agreement: float = 0.72  # of what is seen near the other cloud, the share on its surface,
+    min_surface_agreement: float = 0.68  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`,
     min_both_agreements: float = 0.65  # or this share below that violation, with such an agreement: noisy scans
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
