@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from prnet_core.io.cloud_files import read_cloud_file
 from prnet_core.shapes.meshes import sample_mesh_file
 from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set, to_unit_sphere
 
+_LOG = logging.getLogger(__name__)
 SCAN_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".xyz", ".bin", ".las", ".pts", ".txt")
 
 
@@ -48,7 +50,8 @@ def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
 def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
     """Every scan file of `folder`, or of `folder/scans` if it exists, as a shape in the unit sphere.
 
-    `scans.txt`, if present, gives the order. The class is the name of the folder.
+    `scans.txt`, if present, gives the order. The class is the name of the folder. Files that cannot be read are left
+    out and named in the log. Raises ShapeError when none is left.
     """
     scan_folder = folder / "scans" if (folder / "scans").is_dir() else folder
     files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
@@ -59,28 +62,24 @@ def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
         files = {Path(name).stem: files[Path(name).stem] for name in listed if Path(name).stem in files}
     if not files:
         raise ShapeError(f"{folder}: no scans ({', '.join(SCAN_SUFFIXES)}), meshes or HDF5 files")
-    points = [
-        to_unit_sphere(_pick(_read_points(file), num_points, seed, index)) for index, file in enumerate(files.values())
-    ]
-    return make_shape_set(np.stack(points), list(files), [folder.name] * len(files))
+    points = {}
+    for index, (name, file) in enumerate(files.items()):
+        try:
+            points[name] = to_unit_sphere(_pick(_read_points(file), num_points, seed, index))
+        except ShapeError as error:
+            _LOG.warning("%s: left out", error)
+    if not points:
+        raise ShapeError(f"{folder}: none of {len(files)} files can be read")
+    return make_shape_set(np.stack(list(points.values())), list(points), [folder.name] * len(points))
 
 
 def _read_points(file: Path) -> np.ndarray:
-    """(N, 3) finite float64 points of a file."""
-    suffix = file.suffix.lower()
-    if suffix == ".npy":
-        points = np.load(file, allow_pickle=False)
-    elif suffix == ".npz":
-        with np.load(file, allow_pickle=False) as data:
-            points = data["points"] if "points" in data.files else data[data.files[0]]
-    elif suffix in (".txt", ".pts"):
-        points = np.loadtxt(file, delimiter="," if "," in file.read_text()[:200] else None, ndmin=2)
-    else:
+    """(N, 3) finite float64 points of a file. Raises ShapeError naming the file."""
+    try:
         points = read_cloud_file(file)
-    points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] < 3:
-        raise ShapeError(f"{file}: expected points (N, 3), got {points.shape}")
-    points = points[np.isfinite(points[:, :3]).all(axis=1), :3]
+    except ValueError as error:
+        raise ShapeError(str(error)) from error
+    points = points[np.isfinite(points).all(axis=1)]
     if len(points) == 0:
         raise ShapeError(f"{file}: no finite points")
     return points

@@ -154,6 +154,16 @@ def test_folder_of_scans_keeps_the_listed_order_and_drops_what_is_not_finite(tmp
         load_shapes(tmp_path / "empty")
 
 
+def test_a_file_that_is_no_cloud_is_left_out_and_named(tmp_path, caplog):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(30, 3)))
+    (tmp_path / "LICENSE.txt").write_text("Copyright, and other words\n")
+    assert load_shapes(tmp_path, num_points=16).names.tolist() == ["a"]
+    assert "LICENSE.txt" in caplog.text
+    (tmp_path / "a.npy").write_bytes(b"nothing")
+    with pytest.raises(ShapeError, match="none of 2 files"):
+        load_shapes(tmp_path, num_points=16)
+
+
 def test_select_and_unit_sphere_of_a_single_point():
     shapes = make_shape_set(np.zeros((3, 2, 3)), ["a", "b", "c"])
     assert shapes.select(np.array([2, 0])).names.tolist() == ["c", "a"]
