@@ -52,11 +52,12 @@ def load_methods(weights: str | None) -> dict[str, Callable[[Pair], object]]:
     import torch
 
     from prnet_core.model import load_network
-    from prnet_core.model.weights import PACKAGED_BY_NAME
+    from prnet_core.model.weights import FOR_SCANS, PACKAGED_BY_NAME
 
     torch.set_num_threads(1)
-    networks = {f"{OURS}, network {name}": load_network(name, "cpu") for name in PACKAGED_BY_NAME}
-    default = load_network(weights, "cpu")
+    others = [name for name in PACKAGED_BY_NAME if name != FOR_SCANS]
+    networks = {f"{OURS}, network {name}": load_network(name, "cpu") for name in others}
+    default = load_network(weights or FOR_SCANS, "cpu")
     return {
         **{name: peer(method) for name, method in PEERS.items()},
         OURS_CLASSICAL: ours(Registration(None)),
@@ -149,7 +150,7 @@ def cell(result: dict) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="JSON here, the table as Markdown beside it")
-    parser.add_argument("--weights", help="weights file; the packaged one when left out")
+    parser.add_argument("--weights", help="weights file; the packaged one for scans when left out")
     parser.add_argument("--methods", nargs="*", help="only methods whose name contains one of these")
     parser.add_argument("--sets", nargs="*", help="only sets whose name contains one of these")
     parser.add_argument("--every", type=int, default=1, help="only every N-th pair of a set")
