@@ -26,10 +26,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from node_real_time import EPOCH, ROOT, cloud_of, time_of
-from rclpy.executors import SingleThreadedExecutor
+from node_real_time import EPOCH, ROOT, Robot, cloud_of, time_of
 from sensor_msgs.msg import PointCloud2
 
 from prnet_core.evaluation.table import measured_here
@@ -44,50 +42,24 @@ ENDS = ("registered", "rejected", "ambiguous", "dropped", "ignored", "bad_cloud.
 ARGUMENTS = ("weights:=none", "num_threads:=1", "publish_lost:=true", "publish_weak:=true", "reliability:=reliable")
 
 
-class Robot:
+class SoakRobot(Robot):
     """Publishes clouds one after another, and notes how long their odometry takes."""
 
     def __init__(self) -> None:
-        self._ros = rclpy.create_node("soak")
-        self._arrived, self._stamp = threading.Event(), 0.0
-        self.values: dict[str, str] = {}
-        self._clouds = self._ros.create_publisher(PointCloud2, "points", 10)
-        self._ros.create_subscription(Odometry, "odometry", self._on_odometry, 100)
-        self._ros.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
-        self._executor = SingleThreadedExecutor()
-        self._executor.add_node(self._ros)
-        self._spinner = threading.Thread(target=self._executor.spin, daemon=True)
-        self._spinner.start()
-
-    def wait_for_node(self) -> None:
-        deadline = time.monotonic() + 60.0
-        while int(self.values.get("publishers", 0)) == 0:
-            if time.monotonic() > deadline:
-                sys.exit("the node did not subscribe within 60 s")
-            time.sleep(0.1)
+        self._answered, self._stamp = threading.Event(), 0.0
+        super().__init__(use_sim_time=False)
 
     def send(self, cloud: PointCloud2) -> float | None:
         """Milliseconds from the publication to the odometry; None when none came."""
         self._stamp = _seconds(cloud.header.stamp)
-        self._arrived.clear()
+        self._answered.clear()
         began = time.monotonic()
         self._clouds.publish(cloud)
-        return 1e3 * (time.monotonic() - began) if self._arrived.wait(LONGEST_WAIT) else None
+        return 1e3 * (time.monotonic() - began) if self._answered.wait(LONGEST_WAIT) else None
 
     def _on_odometry(self, message: Odometry) -> None:
         if abs(_seconds(message.header.stamp) - self._stamp) < 1e-6:
-            self._arrived.set()
-
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if status.name.endswith("odometry"):
-                self.values = {value.key: value.value for value in status.values}
-
-    def close(self) -> None:
-        self._executor.shutdown()
-        self._spinner.join()
-        self._ros.destroy_node()
-        rclpy.shutdown()
+            self._answered.set()
 
 
 def _seconds(stamp) -> float:
@@ -123,7 +95,7 @@ def process_state(pid: int) -> dict[str, float]:
 def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
     """Send the drive; states of the node, its counters, and the latencies of the second and of the last tenth."""
     rclpy.init()
-    robot = Robot()
+    robot = SoakRobot()
     parameters = [word for argument in ARGUMENTS for word in ("-p", argument)]
     command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", *parameters]
     latencies: list[float] = []

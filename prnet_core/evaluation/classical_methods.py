@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import small_gicp
 
@@ -86,8 +88,12 @@ class _Aligner:
         """Mean squared distance of the nearest source points to the target, in squared spacings of the target."""
         _, squared = self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))
         nearest = np.sort(squared)[: max(1, int(NEAREST_SHARE * len(squared)))]
+        return float(nearest.mean() / self._squared_spacing)
+
+    @cached_property
+    def _squared_spacing(self) -> float:
         _, neighbours = self.target_tree.batch_knn_search(self.target.points()[:, :3], 2)
-        return float(nearest.mean() / max(np.median(np.asarray(neighbours)[:, 1]), 1e-12))
+        return max(float(np.median(np.asarray(neighbours)[:, 1])), 1e-12)
 
 
 class FGR:

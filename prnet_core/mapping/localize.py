@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
-from math import inf
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +19,13 @@ from prnet_core.registration import (
     AMBIGUOUS,
     REJECTED,
     Registration,
-    RegistrationConfig,
     RegistrationResult,
 )
+from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
 
 PREPARED_SUBMAPS = 64
-
-
-def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
-    """The same verification, but no comparison with symmetric alternatives."""
-    return replace(config, max_violation_outstanding=0.0, min_agreement_certain=-1.0, max_violation_certain=inf)
 
 
 @dataclass(frozen=True)

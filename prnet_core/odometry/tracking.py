@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig, RegistrationResult
+from prnet_core.registration.config import without_alternatives
 
 MAX_TRANSLATION = 0.05  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
@@ -25,15 +25,10 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
     The prediction distinguishes alternatives.
     """
     return replace(
-        config,
+        without_alternatives(config),
         coarse_iterations=0,
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(VERIFIED_POINTS, config.verified_points),
-        max_violation_outstanding=0.0,
-        max_violation_meeting=0.0,
-        max_violation_moving=0.0,
-        max_violation_certain=inf,
-        min_agreement_certain=-1.0,
     )
 
 

@@ -1,7 +1,7 @@
 """Every number of the registration in one frozen object. Lengths in voxels unless the name says metres."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal, get_args
 
@@ -112,3 +112,15 @@ class RegistrationConfig:
             raise ValueError(f"voxel_size must be positive, not {self.voxel_size}")
         if not 0.0 <= self.min_range < self.max_range:
             raise ValueError(f"max_range ({self.max_range}) must be above min_range ({self.min_range}), none negative")
+
+
+def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
+    """The same verification without other transforms to compare: nothing is accepted because all others agree less."""
+    return replace(
+        config,
+        max_violation_outstanding=0.0,
+        max_violation_meeting=0.0,
+        max_violation_moving=0.0,
+        max_violation_certain=inf,
+        min_agreement_certain=-1.0,
+    )
