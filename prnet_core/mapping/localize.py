@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.consistent_transforms import consistent_transforms
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
@@ -150,8 +151,6 @@ class Localizer:
 
     def hypotheses(self, features: PlaceFeatures, ranked: list[int]) -> list[PlaceHypothesis]:
         """Distinct poses that matches of local features with the first keyframes agree on, most support first."""
-        from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
-
         config, tolerance = self.config, 1.5 * self.feature_voxel
         found = []
         for index in ranked[: config.retrieved_keyframes]:
