@@ -76,13 +76,14 @@ class RegistrationConfig:
     max_violation_certain: float = 0.01  # below this violation, or
     min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
     min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
+    min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
     max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
     max_static_violation: float = 0.03  # up to this violation without its largest cluster,
     min_surface_moving: float = 0.85  # where surfaces meet otherwise,
-    min_agreement_moving: float = 0.55
+    min_agreement_moving: float = 0.6
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
 
@@ -123,5 +124,6 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         max_violation_moving=0.0,
         max_violation_certain=inf,
         min_surface_agreement=0.68,
+        min_inliers_certain=0,
         min_agreement_certain=-1.0,
     )
