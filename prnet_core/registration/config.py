@@ -76,7 +76,8 @@ class RegistrationConfig:
     max_violation_certain: float = 0.01  # below this violation, or
     min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
     min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
-    min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs
+    min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
+    min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
@@ -125,5 +126,6 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         max_violation_certain=inf,
         min_surface_agreement=0.68,
         min_inliers_certain=0,
+        min_surface_certain=-1.0,
         min_agreement_certain=-1.0,
     )

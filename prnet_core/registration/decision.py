@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
@@ -34,8 +35,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     status, reason = verify(best.quality, config)
     if search.outstanding is best:
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
-    is_detailed = best.quality.num_inliers >= config.min_inliers_certain
-    if status != ACCEPTED or (is_detailed and is_near(best, guess, config) and is_certain(best.quality, config)):
+    if status != ACCEPTED or (is_near(best, guess, config) and _needs_no_comparison(best.quality, config)):
         return Decision(best, status, reason)
     if search.is_out_of_time() and not is_near(best, guess, config):
         if best.quality.violation is not None and is_certain(best.quality, config):
@@ -58,6 +58,13 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     if others:
         return Decision(chosen, AMBIGUOUS, f"{len(others)} other transforms fit as well: {reason}", others)
     return Decision(chosen, status, reason)
+
+
+def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether a transform near a guess is certain, and enough points and surfaces show that it is not flipped."""
+    if quality.violation is not None and quality.surface_agreement < config.min_surface_certain:
+        return False
+    return quality.num_inliers >= config.min_inliers_certain and is_certain(quality, config)
 
 
 def is_near(candidate: Candidate, guess: np.ndarray | None, config: RegistrationConfig) -> bool:

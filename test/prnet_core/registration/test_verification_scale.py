@@ -47,3 +47,12 @@ def test_a_guess_of_a_flipped_room_is_not_accepted_with_twice_the_voxel_size(roo
     result = registration.register(pair.source, pair.target, flipped, source_origin=ORIGIN, target_origin=ORIGIN)
     error = np.linalg.inv(pair.T_target_source) @ result.T_target_source
     assert result.status != "accepted" or np.linalg.norm(error[:3, 3]) < 0.1
+
+
+def test_a_guess_of_a_flipped_corridor_is_not_accepted():
+    pair = corridor_pair(3, 1.0, 180.0)
+    result = Registration(None).register(
+        pair.source, pair.target, np.eye(4), source_origin=ORIGIN, target_origin=ORIGIN
+    )
+    error = np.linalg.inv(pair.T_target_source) @ result.T_target_source
+    assert result.status != "accepted" or np.trace(error[:3, :3]) > 2.9
