@@ -102,6 +102,7 @@ class ScanOdometry:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
+        self._scale.update(sweep)  # for the next scan: another voxel size means another map, see `prepare_next`
         if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
             return self._start_new_map(sweep, update)
         if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
@@ -149,7 +150,6 @@ class ScanOdometry:
     def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
         time = self._stamp + sweep.middle
         elapsed = time - self._pose_time
-        self._scale.update(sweep)
         self._deskew_first_sweep(sweep, elapsed)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         predictions = self._predictions(sweep, elapsed)
