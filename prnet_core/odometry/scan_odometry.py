@@ -156,7 +156,9 @@ class ScanOdometry:
         first = predictions[0]
         for predicted in predictions:
             twist = np.zeros(6) if self._lost_scans else predicted.twist
-            result, own_twist = self._tracker.track(sweep, twist, self._target(), predicted.pose, deadline, is_tracking)
+            result, own_twist = self._tracker.track(
+                sweep, twist, self._target(), predicted.pose, deadline, is_tracking, self._elapsed is not None
+            )
             if self._tracker.can_follow(result):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, first.pose, time, sweep):
                     return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))

@@ -47,11 +47,13 @@ class ScanTracker:
         predicted: np.ndarray,
         deadline: float,
         is_tracking: bool,
+        has_velocity: bool,
     ) -> tuple[RegistrationResult, np.ndarray]:
         """The result from a predicted pose (4, 4), and the twist (6,) that the sweep was deskewed with.
 
         A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
         deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
+        has_velocity: the prediction is by a measured velocity, so that nearness to it verifies.
         """
         first: tuple[RegistrationResult, np.ndarray] | None = None
         registration = self._tracker if is_tracking else self._registration
@@ -62,7 +64,7 @@ class ScanTracker:
             if attempt == MAX_DESKEWS - 1:
                 registration, guess = self._registration, predicted
             result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
-            if is_tracking:
+            if is_tracking and has_velocity:
                 result = self._usual.accept_near(result, predicted, sweep.scale)
             first = first or (result, twist)
             if result.usable:

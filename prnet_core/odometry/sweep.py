@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Sweep:
     def __len__(self) -> int:
         return len(self.points)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)

@@ -10,10 +10,11 @@ from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 
-MAX_TRANSLATION = 0.05  # of the median range, and
+MAX_TRANSLATION = 0.1  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
 MIN_FIT = 0.8  # of the usual share of the overlap that agrees
 MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
+MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
 GAIN = 0.2  # of the latest scan in what is usual
 VERIFIED_POINTS = 1000
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
@@ -86,6 +87,7 @@ class Tracking:
             np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
         )
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
+        fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
         if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):
             return result
         return replace(
