@@ -27,12 +27,10 @@ def odometry(
     columns: str = typer.Option(
         None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
     ),
-    target: str = typer.Option(
-        "map", hidden=True, help="Deprecated: scans are registered to a local map of the last keyframes."
-    ),
+    target: str = typer.Option(None, hidden=True, help="Deprecated: scans are registered to a local map always."),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
     voxel: float = typer.Option(None, help="Voxel size in metres; from the first scan's scale when left out."),
-    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
+    refinement: str = typer.Option(None, hidden=True, help="Deprecated: GICP refines always."),
     weights: str = typer.Option(None, help="Weights file of the network; 'none' runs without."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
@@ -46,19 +44,23 @@ def odometry(
     A folder's poses.txt and a bag's ground truth topic are compared with when no other is given. A scan that cannot be
     read is skipped and counted. Exit code 1 when no scan has a pose, 2 when a file or an option cannot be used.
     """
-    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.io.recordings import GroundTruthFile, open_scans
     from prnet_core.odometry import OdometryConfig, ScanOdometry
     from prnet_core.odometry.offline import run_odometry
     from prnet_core.registration import Registration, RegistrationConfig
 
+    if target is not None:
+        without_effect("odometry", "--target", "scans are registered to a local map")
+    if refinement is not None:
+        without_effect("odometry", "--refinement", "GICP refines")
     with one_line_errors("odometry"):
         writers = trajectory_writers(out, picture)
         check_picture(picture)
         truth_file = None if truth is None else GroundTruthFile(truth)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        odometry_config = OdometryConfig(target=target, max_scan_time=max_scan_time)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+        odometry_config = OdometryConfig(max_scan_time=max_scan_time)
         scans = open_scans(source, topic, columns)
         worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)

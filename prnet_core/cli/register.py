@@ -31,7 +31,7 @@ def register(
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
     show: bool = typer.Option(False, "--show", help="Show the registered clouds in a window of Open3D."),
     voxel: float = typer.Option(None, help="Voxel size in the clouds' unit; from their own scale when left out."),
-    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
+    refinement: str = typer.Option(None, hidden=True, help="Deprecated: GICP refines always."),
     weights: str = typer.Option(None, help="Weights file of the network; 'none': no network."),
     device: str = typer.Option("auto", help="auto, cpu or cuda."),
     threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
@@ -42,7 +42,7 @@ def register(
     """
     import numpy as np
 
-    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
     from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
@@ -50,12 +50,14 @@ def register(
     from prnet_core.registration import Registration, RegistrationConfig
     from prnet_core.registration.scan_origin import looks_like_scan
 
+    if refinement is not None:
+        without_effect("register", "--refinement", "GICP refines")
     with one_line_errors("register"):
         if save is not None:
             check_target(save, WRITTEN_SUFFIXES)
         check_picture(view)
         clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
         registration = Registration(network_for(weights, device), config)
         stated = "as requested" if scan is not None else "by how the points face the origin"
         scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan

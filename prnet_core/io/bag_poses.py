@@ -12,7 +12,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry.se3 import invert, make_transform
-from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError, seconds
+from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError
+from prnet_core.io.pointcloud2 import seconds
 
 STATIC_TOPIC = "/tf_static"
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")

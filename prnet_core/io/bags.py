@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prnet_core.io.bag_files import BagError, BagFile, open_files
+from prnet_core.io.pointcloud2 import Cloud, CloudError, read_cloud, seconds
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from prnet_core.io.pointcloud2 import Cloud
 
 POINT_CLOUD = "sensor_msgs/msg/PointCloud2"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
@@ -182,8 +181,6 @@ class Bag:
 
     def _scans(self, topic: str) -> Iterator[tuple[float, Scan]]:
         """(time of recording in seconds, scan)."""
-        from prnet_core.io.pointcloud2 import CloudError, read_cloud
-
         self.skipped.clear()
         frame = None
         for message in self.raw_messages([topic]):
@@ -249,11 +246,6 @@ class Bag:
                 count = connection.msgcount + (known.count if known else 0)
                 topics[connection.topic] = BagTopic(connection.topic, _ros2_type(connection.msgtype), count)
         return topics
-
-
-def seconds(stamp: Any) -> float:
-    """A builtin_interfaces/Time in seconds."""
-    return stamp.sec + stamp.nanosec * 1e-9
 
 
 def _unpacked(cdr: bytes) -> bytes:

@@ -67,7 +67,7 @@ def read_cloud(message: Any) -> Cloud:
         keep = np.flatnonzero(usable)
         if keep.size == 0:
             raise CloudError("not_finite", f"all {len(points)} points are NaN, infinite or (0, 0, 0)")
-    times, reason = _read_times(layout, fields, _seconds(message.header.stamp), keep)
+    times, reason = _read_times(layout, fields, seconds(message.header.stamp), keep)
     num_points = len(points)
     if keep is not None:
         points = points.take(keep, axis=0)
@@ -179,5 +179,6 @@ def _read_times(
     return None, reason
 
 
-def _seconds(stamp: Any) -> float:
+def seconds(stamp: Any) -> float:
+    """A builtin_interfaces/Time in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9

@@ -19,10 +19,8 @@ class PRNetConfig:
     features: Literal["coordinates", "surface"] = "coordinates"
     """What the local features read: coordinates (the paper), or normals and patches, which do not change when the
     cloud is rotated (ours)."""
-    transformer: Literal["paper", "geometric", "none"] = "paper"
-    """The paper's, ours whose self-attention knows distances, or none: each cloud's features by themselves."""
-    transformer_blocks: int = 1
-    """Of the geometric transformer."""
+    transformer: Literal["paper", "none"] = "paper"
+    """The paper's, or none: each cloud's features by themselves."""
     num_heads: int = 4
     feed_forward: int = 1024
     temperature_channels: tuple[int, ...] = (128, 128, 128)
@@ -56,8 +54,6 @@ class PRNetConfig:
             raise ValueError('matching "dual" matches all points: it goes with keypoints "all", and they with it')
         if self.matching == "dual" and self.features != "surface":
             raise ValueError('matching "dual" needs the features "surface": its match radius is in point spacings')
-        if self.transformer == "geometric" and self.features != "surface":
-            raise ValueError('the geometric transformer needs the features "surface": lengths in point spacings')
         for name in ("num_neighbours", "num_keypoints", "num_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -101,6 +97,7 @@ class PRNetConfig:
         if "cycle" in values:
             values["loss_form"] = {"paper": "printed"}.get(values["cycle"], values["cycle"])
             del values["cycle"]
+        values.pop("transformer_blocks", None)  # of a variant that was removed
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
             raise ValueError(f"unknown network settings: {', '.join(sorted(unknown))}")

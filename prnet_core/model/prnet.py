@@ -11,7 +11,6 @@ from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .dual_softmax import DualSoftmax, joint_log_probability
-from .geometric_transformer import GeometricTransformer
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
 from .out_of_memory import on_cpu_when_out_of_memory
@@ -74,7 +73,7 @@ class PRNet(nn.Module):
         self.config = config
         self.dgcnn = InvariantDGCNN(config) if config.features == "surface" else DGCNN(config)
         if config.transformer != "none":
-            self.transformer = (GeometricTransformer if config.transformer == "geometric" else Transformer)(config)
+            self.transformer = Transformer(config)
         if config.matching == "dual":
             self.dual_softmax = DualSoftmax()
         else:
@@ -127,14 +126,9 @@ class PRNet(nn.Module):
         source_local = self.dgcnn(source)
         if self.config.transformer == "none":
             return source_local, target_local
-        if self.config.transformer == "geometric":
-            residuals = self.transformer(source_local, target_local, source.scaled_points, target.scaled_points)
-        else:
-            residuals = (
-                self.transformer(source_local, target_memory),
-                self.transformer(target_local, self.transformer.encoder(source_local)),
-            )
-        return source_local + residuals[0], target_local + residuals[1]
+        source_residual = self.transformer(source_local, target_memory)
+        target_residual = self.transformer(target_local, self.transformer.encoder(source_local))
+        return source_local + source_residual, target_local + target_residual
 
     def _match_dual(
         self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, spacing: Tensor
@@ -222,8 +216,8 @@ class PRNet(nn.Module):
     ) -> Tensor:
         """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
 
-        For verification against the whole clouds; more are looked at than by `register` (`robust_hypotheses`). Matching
-        "dual" alone.
+        For verification against the whole clouds; more groups of matches are tried than by `register`
+        (`robust_hypotheses`). Matching "dual" alone.
         """
         with self._evaluation(bfloat16):
             target_local = self.dgcnn(target)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,12 +52,6 @@ class RegistrationResult:
     def usable(self) -> bool:
         """True when the transform may be used: accepted only."""
         return self.status == ACCEPTED
-
-    @property
-    def start(self) -> str:
-        """Deprecated name of `hypothesis`."""
-        warnings.warn("RegistrationResult.start is now .hypothesis", DeprecationWarning, stacklevel=2)
-        return self.hypothesis
 
 
 UNKNOWN_VARIANCE = 1e6  # large but finite: an all-zero covariance reads as certainty (robot_localization)

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
 from prnet_core.geometry.se3 import make_transform
-from prnet_core.io.bags import seconds
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.report import unregistered_scans
 from prnet_ros.player import NODE

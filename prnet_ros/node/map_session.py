@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections import deque
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,13 +15,14 @@ from geometry_msgs.msg import PoseWithCovarianceStamped
 from tf2_ros import TransformBroadcaster
 
 from prnet_core.geometry import se3
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.odometry import OdometryUpdate
 from prnet_core.odometry.offline import USED
 from prnet_ros.node.map_process import LoadedMap, MapAnswer, MapScan, MapSetup
 from prnet_ros.node.messages import localization_message, tf_message
 from prnet_ros.node.parameters import NodeParameters
 from prnet_ros.node.registration_process import RegistrationProcess, RemoteError
-from prnet_ros.node.scan_slot import seconds
+from prnet_ros.node.scan_queue import ScanQueue
 from prnet_ros.node.worker import Worker
 
 if TYPE_CHECKING:
@@ -40,36 +40,6 @@ class QueuedScan:
     stamp: Time
     base_frame: str
     T_keyframes_odom: np.ndarray
-
-
-class MapQueue:
-    """Scans that wait for the map process, the oldest dropped. Serves Worker as a ScanSlot does."""
-
-    def __init__(self, capacity: int) -> None:
-        self._ready = threading.Condition()
-        self._scans: deque[QueuedScan] = deque(maxlen=capacity)
-        self._is_woken = False
-
-    def put(self, scan: QueuedScan) -> bool:
-        """Append a scan; True when the oldest was dropped for it."""
-        with self._ready:
-            dropped = len(self._scans) == self._scans.maxlen
-            self._scans.append(scan)
-            self._ready.notify()
-        return dropped
-
-    def take(self, timeout: float) -> QueuedScan | None:
-        """The oldest scan; None after `timeout` seconds, or when woken."""
-        with self._ready:
-            self._ready.wait_for(lambda: self._scans or self._is_woken, timeout)
-            self._is_woken = False
-            return self._scans.popleft() if self._scans else None
-
-    def wake(self) -> None:
-        """Make `take` return now."""
-        with self._ready:
-            self._is_woken = True
-            self._ready.notify()
 
 
 class MapSession:
@@ -102,7 +72,7 @@ class MapSession:
             parameters.map, parameters.weights, parameters.device, parameters.num_threads,
             parameters.registration, parameters.mapping, checkpoint="" if self._kept is None else self._kept.name,
         )  # fmt: skip
-        self._queue = MapQueue(1 if parameters.map else _WAITING_SCANS)
+        self._queue: ScanQueue[QueuedScan] = ScanQueue(1 if parameters.map else _WAITING_SCANS)
         self.worker = Worker(
             lambda: RegistrationProcess(setup), self._queue, self._process,
             self._on_ready, self._on_died, self._on_error,

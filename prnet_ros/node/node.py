@@ -19,7 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
-from prnet_core.io.pointcloud2 import CloudError, read_cloud
+from prnet_core.io.pointcloud2 import CloudError, read_cloud, seconds
 from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, answer_every_transition, count_publishers
 from prnet_ros.node.counters import Counters, GapDetector
 from prnet_ros.node.diagnostics import NodeState, status_of
@@ -35,7 +35,7 @@ from prnet_ros.node.parameters import (
     unknown_parameters,
 )
 from prnet_ros.node.registration_process import LoadedNetwork
-from prnet_ros.node.scan_slot import Scan, seconds
+from prnet_ros.node.scan_queue import Scan
 
 _NOTHING_LOADED = LoadedNetwork(False, "", "")
 _Transition = Callable[["PRNetNode", LifecycleState], TransitionCallbackReturn]
@@ -189,7 +189,7 @@ class PRNetNode(LifecycleNode):
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
-        if self._session.slot.put(Scan(message, cloud, stamp, frame_id, received)):
+        if self._session.queue.put(Scan(message, cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
@@ -15,7 +15,6 @@ from rclpy.parameter import Parameter
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.config import DEPRECATED_REFINEMENTS, Refinement
 from prnet_ros.node.compat import call_after_parameters_set
 
 _REGISTRATION = RegistrationConfig()
@@ -76,11 +75,6 @@ SPECS: dict[str, Spec] = {
     "registration.target_points": Spec(
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
-    "registration.refinement": Spec(
-        _REGISTRATION.refinement,
-        "Method that refines the pose.",
-        choices=(*get_args(Refinement), *DEPRECATED_REFINEMENTS),
-    ),
     "odometry.max_scan_time": Spec(
         0.0, "Maximum processing time of a scan, seconds; 0: the time between stamps.", range=(0.0, 60.0)
     ),
@@ -116,7 +110,10 @@ SPECS: dict[str, Spec] = {
     "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
 }
 
-DEPRECATED = {"odometry.target": "scans are registered to a local map always"}  # of the parameters without effect
+DEPRECATED = {  # parameters without effect
+    "odometry.target": "scans are registered to a local map always",
+    "registration.refinement": "GICP refines always",
+}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A scan's path through the node, from the slot to the messages: the worker's thread."""
+"""A scan's path through the node, from the queue to the messages: the worker's thread."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.odometry import OdometryUpdate
 from prnet_ros.node.counters import Counters
 from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR
@@ -17,7 +18,7 @@ from prnet_ros.node.guess import GuessFrame
 from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.outputs import Outputs
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationProcess, RemoteError
-from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
+from prnet_ros.node.scan_queue import Scan, ScanQueue
 
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -37,14 +38,14 @@ class ScanPipeline:
     def __init__(
         self,
         counters: Counters,
-        slot: ScanSlot,
+        queue: ScanQueue,
         extrinsics: Extrinsics,
         guess: GuessFrame,
         outputs: Outputs,
         map_session: MapSession | None,
         logger: RcutilsLogger,
     ) -> None:
-        self._counters, self._slot, self._logger = counters, slot, logger
+        self._counters, self._queue, self._logger = counters, queue, logger
         self._extrinsics, self._guess, self._outputs = extrinsics, guess, outputs
         self._map = map_session
         self.publish_weak = self.publish_lost = False
@@ -60,7 +61,7 @@ class ScanPipeline:
         self._logger.info(f"starting a new trajectory: {reason}")
         with self._publishing:
             self._restarted_at, self._newer_than = time.monotonic(), newer_than
-        if self._slot.discard(self._is_outdated):
+        if self._queue.discard(self._is_outdated):
             self._counters.count("outdated")
 
     def reset(self, registration: RegistrationProcess, reason: str, newer_than: float) -> None:
