@@ -25,7 +25,7 @@ from authors_network import authors_network  # noqa: E402
 from oracles.direct_edge_conv import direct_edge_conv, direct_knn  # noqa: E402
 
 from prnet_core.evaluation.table import measured_here  # noqa: E402
-from prnet_core.geometry import transform_points  # noqa: E402
+from prnet_core.geometry.transforms import transform_points  # noqa: E402
 from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
 from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.register import matrix_rows
+
 WEIGHTS = typer.Option(None, help="Weights file of the network; 'none' runs without.")
 DEVICE = typer.Option("auto", help="auto, cpu or cuda.")
 
@@ -110,7 +112,7 @@ def merge(
         registration = Registration(network_for(weights, device))
         joined, T_first_second = merge_maps(*maps, registration)
         save_map(joined, out, voxel or registration.voxel_size_for(joined.keyframes[0].points) / 2.0)
-    typer.echo("T_first_second:\n" + matrix_text(T_first_second))
+    typer.echo("T_first_second:\n" + matrix_rows(T_first_second))
     typer.echo(map_text(joined, out))
 
 
@@ -123,14 +125,14 @@ def map_text(keyframe_map, folder: Path) -> str:
 
 
 def as_text(result) -> str:
-    """Pose, status and reason for people."""
-    lines = [matrix_text(result.T_map_sensor), f"{result.status}: {result.reason}"]
-    lines += [f"or\n{matrix_text(pose)}" for pose in result.alternatives]
+    """Pose, status and reason as text."""
+    lines = [matrix_rows(result.T_map_sensor), f"{result.status}: {result.reason}"]
+    lines += [f"or\n{matrix_rows(pose)}" for pose in result.alternatives]
     return "\n".join([*lines, f"keyframe {result.keyframe}, {result.seconds:.2f} s"])
 
 
 def as_json(result) -> str:
-    """Everything that is known."""
+    """The whole result as JSON."""
     import json
 
     return json.dumps(
@@ -145,8 +147,3 @@ def as_json(result) -> str:
         },
         indent=1,
     )
-
-
-def matrix_text(matrix) -> str:
-    """A matrix in rows."""
-    return "\n".join(" ".join(f"{value: .9f}" for value in row) for row in matrix)

@@ -19,7 +19,6 @@ def reproduce(
     out: Path = typer.Option(None, help="Folder for TABLE.json and TABLE.md. Default: docs/results, or quick_results."),
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
     steps: int = typer.Option(160, min=1, help="Training steps of each run of an ablation that trains."),
-    minutes: float = typer.Option(None, help="Training time instead of steps; the steps then depend on the machine."),
     quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
     device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
 ) -> None:
@@ -47,7 +46,7 @@ def reproduce(
         raise typer.Exit(2)
     setup = Setup(
         data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, steps,
-        minutes, quick, command_line(),
+        quick, command_line(),
     )  # fmt: skip
     failed = False
     for name in names:

@@ -16,6 +16,7 @@ from .held_out import HeldOut
 from .progress import FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
 from .scan_examples import ScanExamples, clean_scan, is_usable
+from .surface_examples import SurfaceExamples
 from .tuning import MAX_SKIPPED, Tuning
 
 
@@ -40,7 +41,8 @@ def fine_tune(
     """
     began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()
-    examples, held_out_examples = split_scans(scans, transforms or (), config, network.config.features == "surface")
+    kind = SurfaceExamples if network.config.features == "surface" else ScanExamples
+    examples, held_out_examples = split_scans(scans, transforms or (), config, kind)
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
@@ -90,7 +92,10 @@ def fine_tune(
 
 
 def split_scans(
-    scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform], config: FineTuneConfig, surface: bool = False
+    scans: Sequence[np.ndarray],
+    transforms: Sequence[ScanTransform],
+    config: FineTuneConfig,
+    kind: type[ScanExamples] = ScanExamples,
 ) -> tuple[ScanExamples, ScanExamples]:
     """Examples for tuning and for validation, from different scans; the held-out scans are evenly spread.
 
@@ -117,6 +122,6 @@ def split_scans(
     within = [m for m in transforms if m.source in tuned and m.target in tuned]
     across = [m for m in transforms if m.source in held_out_scans]
     return (
-        ScanExamples(clouds, within, config, True, tuned, surface),
-        ScanExamples(clouds, across, replace(config, known_transform_share=1.0), False, held_out_scans, surface),
+        kind(clouds, within, config, True, tuned),
+        kind(clouds, across, replace(config, known_transform_share=1.0), False, held_out_scans),
     )

@@ -156,8 +156,3 @@ class GroundTruthFile:
             raise ValueError(f"{self._path}: {len(self._poses)} poses for {len(stamps)} scans")
         usable = np.isfinite(self._poses).all(axis=(1, 2)) & np.isfinite(stamps)
         return Trajectory(np.asarray(stamps)[usable], self._poses[usable])
-
-
-def read_truth(path: Path, stamps: list[float]) -> Trajectory:
-    """The ground truth of a TUM or KITTI file for scans at these stamps; raises as `GroundTruthFile` does."""
-    return GroundTruthFile(path).for_scans(stamps)

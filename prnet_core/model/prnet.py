@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from ..geometry import make_transform, procrustes, robust_hypotheses, robust_procrustes, transform_points
+from ..geometry.kabsch import procrustes
+from ..geometry.robust import robust_hypotheses, robust_procrustes
+from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN

@@ -7,6 +7,7 @@ import numpy as np
 import small_gicp
 
 from prnet_core.geometry.normals import estimated_viewpoint
+from prnet_core.geometry.voxels import count_voxels
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.range_noise import precise_range
 from prnet_core.registration.result import RegistrationError
@@ -174,13 +175,6 @@ def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
         else:
             high = middle
     return float(np.exp(0.5 * (low + high)) * extent)
-
-
-def count_voxels(columns: np.ndarray, voxel_size: float) -> int:
-    """Number of occupied voxels of points given as columns (3, N), none negative."""
-    x, y, z = (columns / voxel_size).astype(np.int64)
-    keys = np.sort((x << 42) | (y << 21) | z)
-    return 1 + int(np.count_nonzero(np.diff(keys)))
 
 
 def check_origin(

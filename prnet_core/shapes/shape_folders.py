@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.io.cloud_files import READ_SUFFIXES, read_cloud_file
 from prnet_core.shapes.meshes import sample_mesh_file
 from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set, to_unit_sphere
 
 _LOG = logging.getLogger(__name__)
-SCAN_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".xyz", ".bin", ".las", ".pts", ".txt")
 
 
 def shapenet_files(folder: Path) -> list[Path]:
@@ -54,14 +53,14 @@ def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
     out and named in the log. Raises ShapeError when none is left.
     """
     scan_folder = folder / "scans" if (folder / "scans").is_dir() else folder
-    files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
+    files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in READ_SUFFIXES}
     files.pop("scans", None), files.pop("poses", None)
     order = folder / "scans.txt"
     if order.is_file():
         listed = [line.split()[0] for line in order.read_text().splitlines() if line.strip()]
         files = {Path(name).stem: files[Path(name).stem] for name in listed if Path(name).stem in files}
     if not files:
-        raise ShapeError(f"{folder}: no scans ({', '.join(SCAN_SUFFIXES)}), meshes or HDF5 files")
+        raise ShapeError(f"{folder}: no scans ({', '.join(READ_SUFFIXES)}), meshes or HDF5 files")
     points = {}
     for index, (name, file) in enumerate(files.items()):
         try:

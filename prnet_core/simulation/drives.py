@@ -110,16 +110,11 @@ class Drive:
         return DriveScan(self.place.name, index, start + jitter, points, times, pose)
 
 
-def simulate_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Iterator[DriveScan]:
-    """The scans of a drive through `PLACES[place]` with `SENSORS[sensor]`; `seed` chooses the place and the noise.
+def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Drive:
+    """A drive through `PLACES[place]` with `SENSORS[sensor]`; `seed` chooses the place and the noise.
 
     `options` as in `Drive`. Raises ValueError for an unknown name.
     """
-    return iter(make_drive(place, sensor, num_scans, seed, **options))
-
-
-def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Drive:
-    """The `Drive` of these names; see `simulate_drive`."""
     for name, known in ((place, PLACES), (sensor, SENSORS)):
         if name not in known:
             raise ValueError(f"{name} is not known: {', '.join(known)}")

@@ -56,8 +56,7 @@ class PairSource:
             whole = object_pair_batch(self.shapes, num_objects, self.config.pairs, generator)
             parts.append(PairBatch(*(value[first :: num_processes()] for value in vars(whole).values())))
         if self.num_scans:
-            scans = self._scan_batch(step)
-            parts.append(PairBatch(*(value.to(self.device, non_blocking=True) for value in scans)))
+            parts.append(PairBatch(*self._scan_batch(step)).to(self.device, non_blocking=True))
         return join(parts)
 
     def _scan_batch(self, step: int) -> list[Tensor]:

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,64 +116,62 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
     )
 
 
-def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) -> DemoResult:
-    """Start the node, play the bag, collect the node's output until every scan is accounted for."""
+@contextmanager
+def _running_node(
+    recording: Recording, wait: bool, log: Path, map_folder: Path | None = None
+) -> Iterator[tuple[Listener, Process]]:
+    """The node, ready, and what is received of it; both end with the block. Raises DemoError where it is not ready."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
     from prnet_ros.demo.listener import Listener
 
+    arguments = _node_arguments(recording, wait, map_folder)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
+    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=map_folder is not None)
     try:
-        with Process("node", "prnet_ros.node.main", _node_arguments(recording, wait), log) as node:
-            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
+        with Process("node", "prnet_ros.node.main", arguments, log) as node:
+            if not node.wait_until(listener.is_ready, START_TIMEOUT):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
-            seconds = _replay(bag, recording, rate, wait, listener, node)
-            _wait_until(listener.is_settled, DRAIN_TIMEOUT, node)
-            message, values = listener.diagnostics()
-            if listener.num_poses == 0:
-                raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
-            exit_code = node.stop()
-        if exit_code != 0:
-            raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
-        return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
+            yield listener, node
     finally:
         listener.close()
         rclpy.try_shutdown()
 
 
+def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) -> DemoResult:
+    """Start the node, play the bag, collect the node's output until every scan is accounted for."""
+    with _running_node(recording, wait, log) as (listener, node):
+        seconds = _replay(bag, recording, rate, wait, listener, node)
+        node.wait_until(listener.is_settled, DRAIN_TIMEOUT)
+        message, values = listener.diagnostics()
+        if listener.num_poses == 0:
+            raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
+        exit_code = node.stop()
+        if exit_code != 0:
+            raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
+        return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
+
+
 def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool, stem: Path) -> Restart | None:
-    """Make a map of the drive, start the node in it at a random scan; None after a drive too short for a map.
+    """Make a map of the drive and start the node in it at a random scan; None where the drive is too short for a map.
 
-    What goes wrong here is a line of the table: the drive counts.
+    A failure is reported in the table and does not end the demo.
     """
-    import rclpy
-    from rclpy.signals import SignalHandlerOptions
-
     from prnet_core.mapping import MapError
     from prnet_ros.demo.drive_map import save_drive
-    from prnet_ros.demo.listener import Listener
     from prnet_ros.player import NoSubscriberError
 
     if len(trajectory) < FEWEST_POSES:
         return None
     first = random_scan(recording.num_scans, np.random.default_rng())
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=True)
     folder = Path(f"{stem}.map").absolute()
     try:
         save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
-        arguments = [*_node_arguments(recording, wait), "-p", f"map:={folder}"]
-        with Process("node", "prnet_ros.node.main", arguments, Path(f"{stem}.map.node.log")) as node:
-            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
-                raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
+        with _running_node(recording, wait, Path(f"{stem}.map.node.log"), folder) as (listener, node):
             return start_again(bag, recording.topic, first, trajectory, listener, node)
     except (MapError, DemoError, NoSubscriberError) as error:
         return Restart(first, problem=str(error).splitlines()[0])
-    finally:
-        listener.close()
-        rclpy.try_shutdown()
 
 
 def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process) -> float:
@@ -186,7 +185,7 @@ def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: L
 
     def hold(num_published: int) -> None:
         nonlocal num_unanswered
-        if not _wait_until(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
+        if not node.wait_until(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT):
             num_unanswered = num_published - listener.num_answered()
 
     options = ReplayOptions(recording.topic, to="points", rate=rate, wait=SUBSCRIBER_TIMEOUT)
@@ -200,21 +199,12 @@ def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: L
     return time.monotonic() - started
 
 
-def _wait_until(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
-    """Whether it is reached within `timeout` seconds. Raises DemoError when the node ends meanwhile."""
-    deadline = time.monotonic() + timeout
-    while not is_reached():
-        node.check_running()
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def _node_arguments(recording: Recording, wait: bool) -> list[str]:
+def _node_arguments(recording: Recording, wait: bool, map_folder: Path | None) -> list[str]:
     parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
     if wait:
         parameters["odometry.max_scan_time"] = WAIT_SCAN_TIME
+    if map_folder is not None:
+        parameters["map"] = str(map_folder)
     assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return ["--ros-args", *assignments]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.io.bags import Bag, BagMessage, BagTopic
+from prnet_core.io.bags import Bag
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.drive_map import KEYFRAME_EVERY, pose_index
 
@@ -63,31 +62,6 @@ def random_scan(num_scans: int, rng: np.random.Generator) -> int:
     return int(rng.choice([number for number in range(last) if number % KEYFRAME_EVERY] or [0]))
 
 
-class BagFrom:
-    """A bag from one of its clouds on, as Replay reads it."""
-
-    def __init__(self, bag: Bag, topic: str, first: int) -> None:
-        self._bag, self._topic, self._first = bag, topic, first
-
-    @property
-    def topics(self) -> dict[str, BagTopic]:
-        """As of the bag."""
-        return self._bag.topics
-
-    def point_cloud_topic(self, name: str | None = None) -> str:
-        """As of the bag."""
-        return self._bag.point_cloud_topic(name)
-
-    def raw_messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
-        """Those from the cloud on; all where clouds are not among the topics."""
-        left = self._first if topics is None or self._topic in topics else 0
-        for message in self._bag.raw_messages(topics):
-            if left == 0:
-                yield message
-            elif message.topic == self._topic:
-                left -= 1
-
-
 class _Ended(Exception):
     """The node has found itself, or has had scans enough."""
 
@@ -103,13 +77,6 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
 
     began, num_needed = time.monotonic(), 0
 
-    def wait_until(is_reached: Callable[[], bool], seconds: float) -> bool:
-        end = time.monotonic() + seconds
-        while not is_reached() and time.monotonic() < end:
-            node.check_running()
-            time.sleep(0.01)
-        return is_reached()
-
     def is_found() -> bool:
         return bool(listener.located)
 
@@ -119,17 +86,17 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
         if num_published == 0:
             began = time.monotonic()
         elif num_needed > 0:
-            wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
-        elif wait_until(is_found, PATIENCE):
+            node.wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
+        elif node.wait_until(is_found, PATIENCE):
             num_needed = num_published
         if num_published >= (num_needed + FOLLOWED_SCANS if num_needed else MOST_SCANS):
             raise _Ended
 
     try:
-        num_sent = Replay(listener.node, BagFrom(bag, topic, first), ReplayOptions(topic, to="points"), hold).run()
+        num_sent = Replay(listener.node, bag, ReplayOptions(topic, to="points", first=first), hold).run()
     except _Ended:
         num_sent = MOST_SCANS
-    if not wait_until(is_found, PATIENCE):
+    if not node.wait_until(is_found, PATIENCE):
         return Restart(first, num_sent, problem=listener.map_message or "no answer")
     time.sleep(SETTLE_TIME)
     found = [

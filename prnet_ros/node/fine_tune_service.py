@@ -18,7 +18,6 @@ from std_srvs.srv import Trigger
 
 from prnet_core.fine_tuning import (
     FineTuneCancelled,
-    FineTuneConfig,
     FineTuneError,
     FineTuneProcess,
     FineTuneProgress,
@@ -149,7 +148,7 @@ class FineTuneService:
             return False, _NOT_READY
         if not session.loaded.has_network:
             return False, f"the node runs without the network (weights: {session.loaded.weights})"
-        config = FineTuneConfig(**parameters.of_core())
+        config = parameters.run
         num_scans = session.worker.between_scans(lambda process: process.call("num_recent_scans")).result()
         if num_scans < config.min_scans:
             missing = config.min_scans - num_scans

@@ -257,12 +257,3 @@ def test_any_error_of_a_run_is_an_answer(robot, walk_poses, tiny_weights):
     drive(robot, walk_poses, 10)
     answer = service.ask("fine_tune")
     assert not answer.success and "RuntimeError: CUDA out of memory" in answer.message
-
-
-def test_parameters_and_the_library_have_the_same_defaults():
-    from prnet_core.fine_tuning import FineTuneConfig
-    from prnet_ros.node.parameters import SPECS
-
-    config = FineTuneConfig().to_dict()
-    names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")
-    assert {name: SPECS[f"fine_tune.{name}"].default for name in names} == {name: config[name] for name in names}
