@@ -87,7 +87,7 @@ class Memory:
 
 
 def attempt(read, allowed: tuple[type[Exception], ...]) -> tuple[str, str]:
-    """(outcome, what is wrong or '') of one input."""
+    """(outcome, problem or '') of one input."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS_ALLOWED)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS_ALLOWED)
     try:

@@ -29,7 +29,7 @@ NODE = "prnet"
 
 
 class NoSubscriberError(RuntimeError):
-    """The awaited node or number of nodes did not subscribe to the clouds in time."""
+    """The expected node or number of nodes did not subscribe to the clouds in time."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Replay:
         """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
 
         Raises:
-            NoSubscriberError: it did not come within `wait` seconds.
+            NoSubscriberError: there was none within `wait` seconds.
         """
         for message in self._statics:
             self._static_publisher.publish(message.cdr)
@@ -154,7 +154,7 @@ class Replay:
             if time.monotonic() > deadline:
                 is_number = options.wait_for.isdigit()
                 awaited = f"{options.wait_for} subscribers" if is_number else f"node {options.wait_for}"
-                present = ", ".join(self._subscribers()) or "nobody"
+                present = ", ".join(self._subscribers()) or "none"
                 raise NoSubscriberError(
                     f"waited {options.wait:g} s on {topic} for {awaited}, subscribed: {present} "
                     "(--wait-for names another node or a number of subscribers, --wait 0 plays without one)"

@@ -34,7 +34,7 @@ def fine_tune(
 ) -> None:
     """Tune the network on SCANS, self-supervised, and validate it on some of them held out.
 
-    Exit code 0 when better weights were written, 1 when none were found (nothing is written then), 2 when the
+    Exit code 0 when better weights were written, 1 when the error did not fall enough (nothing is written), 2 when the
     scans cannot be used. Ctrl-C ends the run with the best weights so far.
     """
     import signal
@@ -110,7 +110,7 @@ def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarr
 
 
 def as_table(report: FineTuneReport) -> str:
-    """Before and after, for people."""
+    """Scores before and after as a table."""
     rows = [
         ("mean error, deg", report.before.error_deg, report.after.error_deg, ".2f"),
         ("median error, deg", report.before.median_deg, report.after.median_deg, ".2f"),

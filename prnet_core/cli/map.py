@@ -65,7 +65,7 @@ def make_map(
 def localize(
     scan: Path = typer.Argument(..., help="Cloud in the sensor's frame, metres: PLY PCD XYZ npy bin LAS."),
     map_folder: Path = typer.Option(..., "--map", help="Folder of a map, made by `prnet map`."),
-    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
+    json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     columns: str = typer.Option(None, help="What .bin and text files hold where they do not state it."),
     weights: str = WEIGHTS,
     device: str = DEVICE,
@@ -117,7 +117,7 @@ def merge(
 
 
 def map_text(keyframe_map, folder: Path) -> str:
-    """Size of a map in words."""
+    """Size of a map as text."""
     return (
         f"{len(keyframe_map)} keyframes ({keyframe_map.num_bytes / 1e6:.1f} MB), {len(keyframe_map.closures)} loop "
         f"closures, written to {folder}"

@@ -125,7 +125,7 @@ def _counted(reasons: Counter[str]) -> str:
 def comparison_truth(scans: RecordedScans, file: GroundTruthFile | None) -> Trajectory | None:
     """The ground truth of the file, else that of the recording; None with a warning when the file's does not fit."""
     if file is None:
-        return scans.truth
+        return scans.ground_truth
     try:
         return file.for_scans(scans.stamps)
     except ValueError as error:

@@ -26,7 +26,7 @@ def register(
     columns: str = typer.Option(
         None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
     ),
-    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
+    json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
     show: bool = typer.Option(False, "--show", help="Show the registered clouds in a window of Open3D."),
@@ -97,7 +97,7 @@ def read_matrix(path: Path) -> np.ndarray:
 
 
 def as_text(result: RegistrationResult, kind: str) -> str:
-    """Status, reason and the matrix, for people."""
+    """Status, reason and the matrix as text."""
     seconds = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in result.timings.items())
     rows = matrix_rows(result.T_target_source)
     overlap = f"{100 * result.overlap_source:.0f} % of the source, {100 * result.overlap_target:.0f} % of the target"

@@ -35,9 +35,9 @@ def fine_tune(
     or with the scans' known transforms where there are some. The weights with the lowest held-out error are kept if
     that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU the result
     is a function of the seed and the number of threads, unless the seconds or `should_stop` end the run.
-    `began`: time.monotonic() from which `max_seconds` count, now when left out; what came before takes part of them.
+    `began`: time.monotonic() from which `max_seconds` count; None: now.
 
-    Raises FineTuneError for scans of a wrong shape, and when fewer than `min_scans` are usable.
+    Raises FineTuneError for scans of an invalid shape, and when fewer than `min_scans` are usable.
     """
     began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()

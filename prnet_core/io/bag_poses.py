@@ -90,8 +90,8 @@ def static_transform(statics: dict[str, StampedTransform], target: str, source: 
 def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None:
     """The recorded ground truth poses of `frame`, by header stamp.
 
-    Without a topic: the first topic with ground_truth in its name that has poses of `frame`, or None when no topic is
-    called so. Where the poses are those of another frame of the robot, static transforms carry them over.
+    Without a topic: the first topic with ground_truth in its name that has poses of `frame`, or None when there is no
+    such topic. Poses of another frame of the robot are converted by static transforms.
 
     Raises:
         BagError: no such topic has poses of a frame that static transforms connect with `frame`.
@@ -111,7 +111,7 @@ def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None
 
 
 def ground_truth_if_usable(bag: Bag, frame: str) -> Poses | None:
-    """As `ground_truth` for a mere comparison: None, with a warning in the log, where it raises."""
+    """As `ground_truth`, but None with a warning in the log where it raises: for a comparison."""
     try:
         return ground_truth(bag, frame)
     except BagError as error:

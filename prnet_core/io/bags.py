@@ -1,6 +1,6 @@
 """ROS 2 bags (mcap, sqlite3) and ROS 1 bags, read with `rosbags`: no ROS installation is needed.
 
-Messages are streamed from the files, never held all at once. Types are decoded with the definitions of the ROS
+Messages are streamed from the files, never all in memory at once. Types are decoded with the definitions of the ROS
 distributions, not with those in the bag: bags without definitions, and bags with unknown ones, read alike. Damaged
 messages and parts are left out, counted, and named in the log; what can be read, is.
 """
@@ -142,7 +142,7 @@ class Bag:
         raise BagError(f"{self.path}: {problem}. PointCloud2 topics in this bag: {listed}")
 
     def raw_messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
-        """Messages in the order of their log time, as CDR; ROS 1 messages are converted on the way.
+        """Messages in the order of their log time, as CDR; ROS 1 messages are converted.
 
         `topics` are full names; None is all topics. A message of a ROS 1 type that ROS 2 does not know is left
         out. A file that is damaged further on ends there, with a warning in the log.
@@ -171,7 +171,7 @@ class Bag:
     def scans(self, topic: str | None = None) -> Iterator[Scan]:
         """The scans of a PointCloud2 topic that are in the frame of its first one; `topic` as in `point_cloud_topic`.
 
-        Left out, counted in `skipped` and named in the log once a reason: clouds that cannot be decoded or read (no
+        Left out, counted in `skipped` and logged once for each reason: clouds that cannot be decoded or read (no
         x, y, z; less data than their size says), and clouds in another frame (a second sensor on the topic).
 
         Raises:

@@ -52,8 +52,8 @@ class Cloud:
 def read_cloud(message: Any) -> Cloud:
     """Finite points, and their times when there are any, of a PointCloud2 message.
 
-    ``is_dense`` is not used: drivers set it to true with NaN inside. Where a ray did not come back, others write
-    (0, 0, 0). Raises CloudError.
+    ``is_dense`` is not used: some drivers set it although there are NaN. Others write (0, 0, 0) for a ray without a
+    return. Raises CloudError.
     """
     layout = _Layout.of(message)
     fields = {field.name: field for field in reversed(message.fields)}
@@ -157,7 +157,7 @@ def _read_times(
 ) -> tuple[np.ndarray | None, str]:
     """(N,) seconds after the stamp and '', of the first usable time field; or None and the reason.
 
-    A field that is not where it says costs the times, not the points.
+    An invalid time field costs the times, not the points.
     """
     known = {name: time_field(name) for name in fields}
     names = sorted((name for name in fields if known[name]), key=lambda name: known[name][0])

@@ -59,7 +59,7 @@ def read_las(path: Path) -> np.ndarray:
 def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
     """Where the table of chunks of a LAZ file begins; 0 for LAS.
 
-    Raises ValueError where sizes in the file contradict its own: laspy and lazrs would allocate what they promise.
+    Raises ValueError where sizes in the file contradict its own: laspy and lazrs allocate what these sizes state.
     """
     header = stream.read(_LAS_HEADER)
     if not header.startswith(b"LASF") or len(header) < 227:

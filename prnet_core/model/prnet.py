@@ -31,7 +31,7 @@ class RegistrationPass:
     """Results of one pass p, for the loss and for figures."""
 
     source: Tensor
-    """X^p (B, N, 3), the source as this pass found it."""
+    """X^p (B, N, 3), the source before this pass."""
     T_step: Tensor
     """(B, 4, 4), takes X^p towards the target."""
     T_step_backward: Tensor | None
@@ -92,7 +92,7 @@ class PRNet(nn.Module):
         """source X (B, N, 3), target Y (B, M, 3), finite; N and M may differ.
 
         In training mode matches are sampled and both directions are computed; in evaluation mode matches are
-        the most probable ones and only X -> Y is. Raises ValueError on a wrong shape or a point that is not
+        the most probable ones and only X -> Y is. Raises ValueError on an invalid shape or a point that is not
         finite.
         """
         if self.config.features == "surface" and not isinstance(source, SurfaceCloud):

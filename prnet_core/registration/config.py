@@ -25,7 +25,7 @@ class RegistrationConfig:
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     coarse_iterations: int = 30
-    fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one would use any number
+    fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one does not converge
     final_iterations: int = 30
     refined_hypotheses: int = 4  # hypotheses of a stage that reach the fine stage,
     finished_share: float = 0.5  # and the last one, with this share of the best one's points near the target
@@ -88,7 +88,7 @@ class RegistrationConfig:
     min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from here
     min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
     outstanding_agreement_object: float = 1.5  # this many times
-    full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than
+    full_overlap: float = 0.85  # clouds that both overlap so far, no further apart than
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results

@@ -14,7 +14,7 @@ from prnet_core.registration.result import RegistrationError
 from prnet_core.registration.sample import Sample, make_sample, median_thickness
 from prnet_core.registration.views import View, make_views
 
-MAX_COORDINATE = 1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
+MAX_COORDINATE = 1e12  # larger ones are no points: some drivers send the largest float32 for a ray without a return
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
 NOISY_NEIGHBORS = 2  # times as many
@@ -44,7 +44,7 @@ class Origins:
 class PreparedCloud:
     """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64.
 
-    What only some calls need (views, sample, coarse level) is made when first used, and kept.
+    What only some calls need (views, sample, coarse level) is computed at the first use, and kept.
     """
 
     centre: np.ndarray  # (3,) in the clouds' unit
@@ -122,7 +122,7 @@ def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
 def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     """Which points (N, 3) or (N, >3) are measurements, (N,): real coordinates within the range, and not the origin.
 
-    A sensor sees nothing where it is itself: many write (0, 0, 0) where a ray did not come back. Raises
+    No point is at the sensor itself: many drivers write (0, 0, 0) for a ray without a return. Raises
     RegistrationError when the array is not two-dimensional with at least three columns.
     """
     if points.ndim != 2 or points.shape[1] < 3:

@@ -77,7 +77,7 @@ class Drive:
     ) -> None:
         """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for
         LiDARs and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every
-        20 s instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
+        20 s instead of steady speed. num_bumps: speed bumps on the path. The path is a loop."""
         is_camera = isinstance(sensor, DepthCamera)
         self.place, self.sensor, self.num_scans, self.seed = place, sensor, num_scans, seed
         self.rate = rate or (CAMERA_RATE if is_camera else LIDAR_RATE)

@@ -115,8 +115,8 @@ def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1
 
     Of the places 85 % are scanned by a LiDAR from poses within about 3 m, or a quarter of a small place's
     size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The
-    views' density is evened out by one voxel size, to at most `max_points` each. Scenes that show too
-    little are drawn again.
+    views' density is evened out by one voxel size, to at most `max_points` each. Scenes with too
+    few points are drawn again.
     """
     while True:
         views = scan_figure(rng, num_views) if rng.random() < FIGURE_SHARE else _scan_place(rng, num_views)

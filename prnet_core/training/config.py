@@ -76,7 +76,7 @@ class TrainingConfig:
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
     """Read a YAML file. `network` may hold `preset: paper|small|invariant` and the settings that differ from it.
 
-    Raises ValueError that names an unknown setting, a setting of the wrong type, or the line of a YAML error.
+    Raises ValueError that names an unknown setting, a setting of another type, or the line of a YAML error.
     """
     import yaml
 

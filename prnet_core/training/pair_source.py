@@ -102,8 +102,8 @@ def seed_of(*words: int) -> int:
 def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]:
     """Training shapes, and validation shapes: those of `held_out` groups spread over the whole set."""
     groups = np.unique(shapes.groups)
-    held = groups[np.linspace(0, len(groups) - 1, min(held_out, len(groups) // 2)).astype(int)]
-    mask = np.isin(shapes.groups, held)
+    chosen = groups[np.linspace(0, len(groups) - 1, min(held_out, len(groups) // 2)).astype(int)]
+    mask = np.isin(shapes.groups, chosen)
     return shapes.select(~mask), shapes.select(mask)
 
 

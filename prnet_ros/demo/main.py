@@ -45,7 +45,7 @@ WAIT_SCAN_TIME = "60.0"  # s for one scan with --wait: instead of what the stamp
 
 @dataclass(frozen=True)
 class Recording:
-    """What the demo needs to know of a bag.
+    """What the demo uses of a bag.
 
     base_frame: the frame whose pose the node publishes: the root of the bag's static transforms, else the sensor's own.
     T_base_sensor: (4, 4).
@@ -57,12 +57,12 @@ class Recording:
     sensor_frame: str
     base_frame: str
     T_base_sensor: np.ndarray
-    truth: Poses | None
+    ground_truth: Poses | None
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of prnet_demo; 1 with a message when the node died or no TF came, 2 for a bag or topic that cannot be
-    played."""
+    """Entry point of prnet_demo; 1 with a message when the node ended or published no TF, 2 for a bag or topic that
+    cannot be played."""
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -82,7 +82,7 @@ def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path
 
     Raises:
         BagError: the bag cannot be read, or has no such PointCloud2 topic.
-        DemoError: the node or the replay failed, or no pose came on /tf.
+        DemoError: the node or the replay failed, or no pose was received on /tf.
     """
     with open_bag(bag_path) as bag:
         recording = _inspect(bag, topic)
@@ -112,7 +112,7 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
         sensor_frame=first.frame_id,
         base_frame=base_frame,
         T_base_sensor=static_transform(statics, base_frame, first.frame_id),
-        truth=ground_truth_if_usable(bag, base_frame),
+        ground_truth=ground_truth_if_usable(bag, base_frame),
     )
 
 
@@ -213,13 +213,13 @@ def _report(bag: Bag, recording: Recording, result: DemoResult, restart: Restart
     from prnet_core.io.trajectories import write_tum
     from prnet_ros.demo.picture import View, align_scans, draw
 
-    comparison = compare_with_ground_truth(result.trajectory, recording.truth)
+    comparison = compare_with_ground_truth(result.trajectory, recording.ground_truth)
     print(table(recording.num_scans, result, comparison, restart))
     write_tum(f"{stem}.tum", result.trajectory)
     trajectory, frame, view = result.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
     if comparison is not None:
         trajectory = Trajectory(trajectory.stamps, comparison.T_truth_odom @ trajectory.poses)
-        frame, view = recording.truth.parent, View.from_above(recording.truth.parent)
+        frame, view = recording.ground_truth.parent, View.from_above(recording.ground_truth.parent)
     aligned = align_scans(bag.scans(recording.topic), trajectory, recording.T_base_sensor, view)
     title = f"{recording.path.name}: {len(trajectory)} of {recording.num_scans} scans aligned, in the frame {frame}"
     T_drawn_odom = np.eye(4) if comparison is None else comparison.T_truth_odom

@@ -23,7 +23,7 @@ from prnet_ros.demo.report import GroundTruthComparison
 MAX_POINTS = 250_000
 SLAB, SLAB_OF_RANGE = 0.9, 0.1
 """Points further above or below the sensor, in metres or as a share of its range, are left out: floor and ceiling would
-hide what stands between them."""
+hide the rest."""
 TIME_COLOURS = "viridis"
 TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
 MAP_COLOUR, FOUND_COLOUR = "#b8bcc4", "#1f5fbf"

@@ -1,4 +1,4 @@
-"""The second part of the demo: the node starts again somewhere in the map of its drive, and finds itself."""
+"""The second part of the demo: the node starts again in the map of its drive, at a random scan, and localises."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from prnet_ros.demo.listener import Listener
     from prnet_ros.demo.process import Process
 
-FEWEST_POSES = 8  # of a drive with a map in which to be found
-MOST_SCANS = 10  # that the node may take
-FOLLOWED_SCANS = 10  # then
+FEWEST_POSES = 8  # of a drive whose map is used
+MOST_SCANS = 10  # until the node is localised
+FOLLOWED_SCANS = 10  # played after that
 PATIENCE = 3.0  # s for the answer to one scan
 SETTLE_TIME = 1.0  # s for the answer to the last scan
 
@@ -42,11 +42,11 @@ class FoundPose:
 
 @dataclass(frozen=True)
 class Restart:
-    """What came of it.
+    """The result.
 
-    scan: number of the first one in the bag. num_scans: how many it took. poses: those found, the first one by a scan
-    that is not deskewed, since nothing is known of the motion; empty where it was not found. seconds: from the first
-    scan to the first pose. problem: why it was not found, in words.
+    scan: number of the first scan in the bag. num_scans: scans until the first pose. poses: in the map, the first one
+    of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised. seconds:
+    from the first scan to the first pose. problem: why the node was not localised, as text.
     """
 
     scan: int
@@ -63,11 +63,11 @@ def random_scan(num_scans: int, rng: np.random.Generator) -> int:
 
 
 class _Ended(Exception):
-    """The node has found itself, or has had scans enough."""
+    """The node is localised, or has received enough scans."""
 
 
 def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
-    """Play the bag from a scan on until the node has found itself, and some more scans.
+    """Play the bag from a scan on until the node is localised, and some more scans.
 
     trajectory: poses of the drive, in the map's frame.
 
@@ -81,7 +81,7 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
         return bool(listener.located)
 
     def hold(num_published: int) -> None:
-        """The next scan is sent where the ones before were too little, or to be followed."""
+        """Wait for the answer to the last scan; end after enough scans."""
         nonlocal began, num_needed
         if num_published == 0:
             began = time.monotonic()

@@ -65,7 +65,7 @@ class NodeState:
 def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticStatus:
     """One status: the worst problem first, then all counters.
 
-    `earlier` are the counts of the last report: what only happened before it is no problem any more.
+    `earlier` are the counts of the last report: only what happened since then is a problem.
     """
     news = counts.since(earlier)
     problems = _problems(counts, news, state)

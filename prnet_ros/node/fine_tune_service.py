@@ -1,4 +1,4 @@
-"""The services that adapt the network to the scans just seen, while the robot drives on."""
+"""The services that fine-tune the network on the latest scans while the robot drives."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _NOT_READY = "the node is not configured, or still loading"
 class FineTuneService:
     """`~/fine_tune`, `~/cancel_fine_tune`, `~/save_weights`, and progress on `~/fine_tune_progress`.
 
-    Each call is served by a thread of its own; its callback is a coroutine that waits for the thread without holding
-    the executor. A run takes place in a process of its own; better weights go to the registration process, which
-    takes them between two scans.
+    Each call is served by a thread of its own; its callback is a coroutine that waits for the thread without blocking
+    the executor. A run has a process of its own; better weights go to the registration process, which loads them
+    between two scans.
     """
 
     def __init__(self, node: Node, parameters: FineTuneParameters) -> None:
@@ -73,7 +73,7 @@ class FineTuneService:
         )  # fmt: skip
 
     def use(self, session: OdometrySession | None) -> None:
-        """Work for this session; None: for none, which ends a run."""
+        """Use this session; None: no session, which ends a run."""
         self._session, self._card = session, {}
         if session is None and self._run is not None:
             self._run.cancel()
@@ -94,7 +94,7 @@ class FineTuneService:
             time.sleep(0.01)
 
     def status(self) -> DiagnosticStatus:
-        """How the run goes, or how the last one went."""
+        """The state of the run, or the result of the last one."""
         with self._lock:
             is_running, progress, began = self._run is not None, self._progress, self._began
         values = {"running": str(is_running).lower(), "scans": str(self._num_scans())}

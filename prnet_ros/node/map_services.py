@@ -48,7 +48,7 @@ class MapServices:
         self._parameters = parameters
 
     def status(self) -> DiagnosticStatus | None:
-        """How the map is; None where there is none."""
+        """The state of the map; None where there is none."""
         session = self._session
         if session is None:
             return None

@@ -43,7 +43,7 @@ class QueuedScan:
 
 
 class MapSession:
-    """Has scans located in a saved map, or added to a map, and publishes map -> odom and ~/localization_pose.
+    """Localises scans in a saved map, or adds them to a map, and publishes map -> odom and ~/localization_pose.
 
     `add` is for the thread of the registration worker, the other methods for any thread. `publish_tf` may change at
     any time.
@@ -102,7 +102,7 @@ class MapSession:
         T_odom_first: np.ndarray,
         T_base_sensor: np.ndarray,
     ) -> None:
-        """Take the answer to a scan; publish map -> odom where it is known.
+        """Add a registered scan; publish map -> odom where it is known.
 
         points: (N, 3) float32 in the sensor's frame. T_odom_first: (4, 4), from the frame of the first scan, in which
         the update is expressed, to the published odometry frame.
@@ -135,7 +135,7 @@ class MapSession:
             self._initial_pose = T_map_base
 
     def forget(self) -> None:
-        """Search from the next scan on; nothing is known until then."""
+        """Forget the pose in the map: the next scan starts a search."""
         with self._lock:
             self._T_map_keyframes = None
         self.worker.between_scans(lambda process: process.call("forget"))
@@ -210,7 +210,7 @@ class MapSession:
             logger.info(f"map {self._parameters.map}: {loaded.num_keyframes} keyframes, {loaded.megabytes:.0f} MB")
 
     def _on_died(self, reason: str) -> None:
-        then = "the search starts again" if self.is_localizing else "another one goes on with the map that was kept"
+        then = "the search starts again" if self.is_localizing else "another one continues with the map that was kept"
         self._node.get_logger().error(f"{reason}: {then}")
         self.process_restarts += 1
         with self._lock:
@@ -218,7 +218,7 @@ class MapSession:
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, RemoteError) and error.kind in ("MapError", "ValueError"):
-            return  # the caller gets it as the answer
+            return  # it is the answer to the caller
         is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
         if is_first and self._node.context.ok():
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))

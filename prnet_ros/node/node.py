@@ -1,4 +1,4 @@
-"""The node: lifecycle, callbacks, and what they pass to the worker."""
+"""The node: lifecycle and callbacks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _Transition = Callable[["PRNetNode", LifecycleState], TransitionCallbackReturn]
 
 
 def _logged(transition: _Transition) -> _Transition:
-    """rclpy keeps the exceptions of these callbacks to itself."""
+    """rclpy does not report the exceptions of these callbacks."""
 
     @functools.wraps(transition)
     def run(node: PRNetNode, state: LifecycleState) -> TransitionCallbackReturn:
@@ -124,7 +124,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop taking scans. The trajectory goes on with the next activation."""
+        """Stop taking scans. The trajectory continues with the next activation."""
         self._is_active = False
         if self._subscription is not None:
             self.destroy_subscription(self._subscription)
@@ -157,8 +157,8 @@ class PRNetNode(LifecycleNode):
         if not (self._is_active and is_ready) or self._subscription is not None:
             return
         self._last_data = time.monotonic()
-        # Deep, though only the latest is used: the callback empties the queue within milliseconds when its turn
-        # comes, and on a busy machine that can take a second.
+        # Deep, although only the latest scan is used: on a busy machine the callback may run a second late; it then
+        # empties the queue within milliseconds.
         qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[self._settings.reliability.upper()])
         self._subscription = self.create_subscription(
             PointCloud2,
@@ -230,7 +230,7 @@ class PRNetNode(LifecycleNode):
 
     def _on_resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._is_paused = False
-        response.success, response.message = True, "the trajectory goes on with the next scan"
+        response.success, response.message = True, "the trajectory continues with the next scan"
         return response
 
     def _apply(self, parameters: NodeParameters) -> None:

@@ -1,4 +1,4 @@
-"""The publishers, the registration process and its thread, which exist from configure to cleanup."""
+"""What exists from configure to cleanup: the publishers, the registration process and its thread."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class OdometrySession:
         return is_over
 
     def apply(self, parameters: NodeParameters) -> None:
-        """Use those of these parameters that may change at run time."""
+        """Apply the parameters that may change at run time."""
         self.outputs.publish_tf, self.outputs.invert_tf = parameters.publish_tf, parameters.invert_tf
         self.pipeline.publish_weak, self.pipeline.publish_lost = parameters.publish_weak, parameters.publish_lost
         if self.map is not None:

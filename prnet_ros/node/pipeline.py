@@ -30,9 +30,10 @@ _NEVER = float("-inf")
 
 
 class ScanPipeline:
-    """Has scans registered and publishes the results. `publish_weak` and `publish_lost` may change at any time.
+    """Sends scans to the registration process and publishes the results.
 
-    `process`, `reset` and `on_died` are for the worker's thread, the other methods for any.
+    `publish_weak` and `publish_lost` may change at any time. `process`, `reset` and `on_died` are for the worker's
+    thread, the other methods for any.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class ScanPipeline:
         self._last_stamp = _NEVER
         self._map_published_at = _NEVER
         self._restarted_at, self._newer_than = _NEVER, float("inf")
-        self._publishing = threading.Lock()  # no restart between the last look whether a scan is outdated and its TF
+        self._publishing = threading.Lock()  # no restart between the check whether a scan is outdated and its TF
 
     def restart(self, reason: str, newer_than: float) -> None:
         """Outdate a scan that waits or is being registered, unless its stamp (s) is older. `reset` has to follow."""
@@ -173,5 +174,5 @@ class ScanPipeline:
         self._guess.restart()
 
     def _is_outdated(self, scan: Scan) -> bool:
-        """Received before the last restart, and of the time that it put an end to."""
+        """Whether a scan was received before the last restart and belongs to the trajectory before it."""
         return scan.received < self._restarted_at and seconds(scan.stamp) > self._newer_than

@@ -17,7 +17,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # s, before a restart; doubled each ti
 
 
 class Worker:
-    """Starts the process, hands it the scans of a queue one after the other, and restarts it when it ends.
+    """Starts the process, sends it the scans of a queue one after the other, and restarts it when it ends.
 
     start_process(): makes a RegistrationProcess. The other functions are called in the worker's thread:
     on_ready(registration, loaded): the process, or one that replaces it, can take scans. process(registration, scan):
@@ -78,7 +78,7 @@ class Worker:
                 if self._is_stopping.is_set():
                     break
                 self._on_died(str(died))
-            except Exception as error:  # noqa: BLE001  the node goes on, and says why it does not register
+            except Exception as error:  # noqa: BLE001  the node continues, and reports the error
                 self._on_error(error)
             self._is_stopping.wait(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
