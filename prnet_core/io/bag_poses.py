@@ -87,17 +87,15 @@ def static_transform(statics: dict[str, StampedTransform], target: str, source: 
     return invert(T_root_target) @ T_root_source
 
 
-def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None:
+def ground_truth(bag: Bag, frame: str) -> Poses | None:
     """The recorded ground truth poses of `frame`, by header stamp.
 
-    Without a topic: the first topic with ground_truth in its name that has poses of `frame`, or None when there is no
-    such topic. Poses of another frame of the robot are converted by static transforms.
+    Those of the first topic with ground_truth in its name that has poses of `frame`; None when there is no such topic.
+    Poses of another frame of the robot are converted by static transforms.
 
     Raises:
         BagError: no such topic has poses of a frame that static transforms connect with `frame`.
     """
-    if topic is not None:
-        return _poses_of(bag, frame, topic)
     problem = None
     for name in bag.pose_topics():
         if any(part in name for part in _GROUND_TRUTH_NAMES):

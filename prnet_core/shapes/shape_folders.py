@@ -31,7 +31,7 @@ def shapenet_files(folder: Path) -> list[Path]:
     return list(files.values())
 
 
-def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
+def load_shapenet(folder: Path, num_points: int) -> ShapeSet:
     """Meshes are sampled on the surface. Point files are resampled to `num_points`."""
     points, names, classes = [], [], []
     for index, file in enumerate(shapenet_files(folder)):
@@ -39,14 +39,14 @@ def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
         classes.append(parts[0])
         if file.suffix == ".obj":
             names.append(parts[1])
-            points.append(sample_mesh_file(file, num_points, seed, index))
+            points.append(sample_mesh_file(file, num_points, index))
         else:
             names.append(file.stem)
-            points.append(to_unit_sphere(_pick(_read_points(file), num_points, seed, index)))
+            points.append(to_unit_sphere(_pick(_read_points(file), num_points, index)))
     return make_shape_set(np.stack(points), names, classes)
 
 
-def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
+def load_scans(folder: Path, num_points: int) -> ShapeSet:
     """Every scan file of `folder`, or of `folder/scans` if it exists, as a shape in the unit sphere.
 
     `scans.txt`, if present, gives the order. The class is the name of the folder. Files that cannot be read are left
@@ -64,7 +64,7 @@ def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
     points = {}
     for index, (name, file) in enumerate(files.items()):
         try:
-            points[name] = to_unit_sphere(_pick(_read_points(file), num_points, seed, index))
+            points[name] = to_unit_sphere(_pick(_read_points(file), num_points, index))
         except ShapeError as error:
             _LOG.warning("%s: left out", error)
     if not points:
@@ -84,8 +84,8 @@ def _read_points(file: Path) -> np.ndarray:
     return points
 
 
-def _pick(points: np.ndarray, num_points: int, seed: int, index: int) -> np.ndarray:
-    rng = np.random.default_rng([seed, index])
+def _pick(points: np.ndarray, num_points: int, index: int) -> np.ndarray:
+    rng = np.random.default_rng([0, index])
     if len(points) >= num_points:
         return points[rng.choice(len(points), num_points, replace=False)]
     return points[np.concatenate([np.arange(len(points)), rng.integers(len(points), size=num_points - len(points))])]

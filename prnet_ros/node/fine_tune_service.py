@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import threading
 import time
@@ -26,7 +25,7 @@ from prnet_core.fine_tuning import (
 from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
 from prnet_ros.node.odometry_session import OdometrySession
-from prnet_ros.node.parameters import FineTuneParameters
+from prnet_ros.node.parameters import FineTuneParameters, in_ros_home
 from prnet_ros.node.threaded_service import in_a_thread
 
 PROGRESS_PERIOD = 0.5  # s
@@ -218,7 +217,7 @@ class FineTuneService:
             return False, _NOT_READY
         if not session.loaded.has_network:
             return False, f"there are no weights to save (weights: {session.loaded.weights})"
-        path = Path(self._parameters.save_to or default_path()).expanduser().absolute()
+        path = Path(self._parameters.save_to or in_ros_home("prnet_fine_tuned.safetensors")).expanduser().absolute()
         card = self._card or {"weights": session.loaded.weights}
         try:
             session.worker.between_scans(lambda process: process.call("save_weights", str(path), card)).result()
@@ -226,8 +225,3 @@ class FineTuneService:
             return False, f"not saved: {error}"
         unchanged = "" if self._card else ", as they were at the start: no run has changed them"
         return True, f"saved to {path}{unchanged}; the parameter weights:={path} loads them at the next start"
-
-
-def default_path() -> str:
-    """Where weights go when `fine_tune.save_to` is empty: in ROS_HOME, which is ~/.ros unless set."""
-    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", "prnet_fine_tuned.safetensors")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -15,7 +14,7 @@ from std_srvs.srv import Empty, Trigger
 
 from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.messages import initial_pose_of
-from prnet_ros.node.parameters import NodeParameters
+from prnet_ros.node.parameters import NodeParameters, in_ros_home
 from prnet_ros.node.registration_process import ProcessDied, RemoteError
 from prnet_ros.node.threaded_service import in_a_thread
 
@@ -120,7 +119,7 @@ class MapServices:
             return False, f"the map of {self._parameters.map} was loaded and is not changed: there is nothing to save"
         if session.loaded is None:
             return False, _LOADING
-        folder = str(Path(self._parameters.mapping_save_to or default_folder()).expanduser().absolute())
+        folder = str(Path(self._parameters.mapping_save_to or in_ros_home("prnet_map")).expanduser().absolute())
         try:
             answer = session.save(folder, SAVE_TIMEOUT)
         except (CancelledError, ProcessDied) as error:
@@ -149,8 +148,3 @@ class MapServices:
             self._node.get_logger().error(f"initialpose: {error}")
             return
         session.set_initial_pose(pose.T_odom_start)
-
-
-def default_folder() -> str:
-    """Where maps go when `mapping.save_to` is empty: in ROS_HOME, which is ~/.ros unless set."""
-    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", "prnet_map")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -229,6 +230,11 @@ def read_parameters(node: Node) -> NodeParameters:
 def _fine_tune_parameters(values: dict[str, Any]) -> FineTuneParameters:
     own = {name: values.pop(name) for name in ("num_scans", "save_to", "num_threads")}
     return FineTuneParameters(**own, run=FineTuneConfig(**values))
+
+
+def in_ros_home(name: str) -> str:
+    """A path in ROS_HOME, which is ~/.ros unless set."""
+    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", name)
 
 
 def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:

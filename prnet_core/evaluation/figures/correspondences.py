@@ -13,19 +13,17 @@ from prnet_core.geometry.farthest_points import farthest_points
 from prnet_core.model import PRNet
 
 VIEW = view_matrix(-60, 35)
-NUM_KEYPOINTS = 256
+NUM_POINTS, NUM_KEYPOINTS = 1024, 256
 NUM_LINES = 40
 GAP = 0.5
 
 
-def draw_correspondences(
-    network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path, num_points: int = 1024
-) -> int:
+def draw_correspondences(network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path) -> int:
     """Two shapes (P, 3) side by side, with the most confident matches as lines.
 
     Writes `path`. Returns the number of lines.
     """
-    first, second = first[:num_points], second[:num_points]
+    first, second = first[:NUM_POINTS], second[:NUM_POINTS]
     view = run_network(network, first, second, NUM_KEYPOINTS)
     best = np.argsort(-view.confidence)[: 4 * NUM_LINES]
     best = best[farthest_points(first[view.source_keypoints[best]], min(NUM_LINES, len(best)))]
