@@ -45,6 +45,7 @@ def register(
     from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
+    from prnet_core.io.ascii_rows import read_numbers
     from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
     from prnet_core.io.safe_write import check_target
     from prnet_core.registration import Registration, RegistrationConfig
@@ -64,7 +65,7 @@ def register(
         origin = np.zeros(3) if scan else None
         result = registration.register(
             *clouds,
-            None if guess is None else read_matrix(guess),
+            None if guess is None else read_numbers(guess),
             source_origin=origin,
             target_origin=origin,
         )
@@ -84,16 +85,6 @@ def register(
             show_registered(*clouds, result)
     if not result.usable:
         raise typer.Exit(1)
-
-
-def read_matrix(path: Path) -> np.ndarray:
-    """The numbers of a text file; raises ValueError naming the file that holds none."""
-    import numpy as np
-
-    try:
-        return np.loadtxt(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 def as_text(result: RegistrationResult, kind: str) -> str:

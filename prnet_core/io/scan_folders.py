@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from pathlib import Path
 
 import numpy as np
 
+from prnet_core.io.ascii_rows import read_numbers
 from prnet_core.io.cloud_files import READ_SUFFIXES, CloudFileError, read_cloud_file
 from prnet_core.io.natural_order import in_natural_order
 from prnet_core.io.trajectories import read_kitti
@@ -83,7 +83,12 @@ class ScanFolder:
     def _read_stamps(self) -> np.ndarray:
         file = self.folder / "times.txt"
         if file.is_file():
-            return self._in_seconds(self._read_numbers(file), file)
+            try:
+                stamps = read_numbers(file, ndmin=1)
+            except ValueError as error:
+                raise CloudFileError(str(error)) from error
+            self._check_length(stamps, file)
+            return self._in_seconds(stamps, file)
         rate = KINECT_RATE if self.files[0].suffix == ".png" else DEFAULT_RATE
         return np.arange(len(self.files)) / rate
 
@@ -112,22 +117,12 @@ class ScanFolder:
     def _read_intrinsics(self) -> np.ndarray:
         file = self.folder / "intrinsics.txt"
         try:
-            intrinsics = np.loadtxt(file, ndmin=2, encoding="utf-8-sig")
+            intrinsics = read_numbers(file)
         except (ValueError, OSError) as error:
             raise CloudFileError(f"{file}: no camera matrix of 3x3 numbers: {error}") from error
         if intrinsics.shape != (3, 3) or not (np.isfinite(intrinsics).all() and intrinsics[0, 0] * intrinsics[1, 1]):
             raise CloudFileError(f"{file}: not a camera matrix of 3x3 numbers")
         return intrinsics
-
-    def _read_numbers(self, file: Path) -> np.ndarray:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a file without rows
-                rows = np.loadtxt(file, ndmin=1, encoding="utf-8-sig")
-        except ValueError as error:
-            raise CloudFileError(f"{file}: {error}") from error
-        self._check_length(rows, file)
-        return rows
 
     def _check_length(self, rows: np.ndarray, file: Path) -> None:
         if len(rows) != len(self.files):
