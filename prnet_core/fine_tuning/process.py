@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ class FineTuneProcess:
         The report is without the network. began: time.monotonic() from which the time counts. Needs no PyTorch.
         """
         request = {
-            "config": config.to_dict(),
+            "config": asdict(config),
             "device": device,
             "num_threads": self._num_threads,
             "began": time.monotonic() if began is None else began,  # monotonic clock, which the process shares

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -169,7 +170,7 @@ class Trainer:
         if mean < self.progress.best:
             self.progress.best = mean
             card = {"steps": self.progress.step, "minutes": round(self.progress.seconds / 60, 1), "validation": scores}
-            self.method.save(self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()})
+            self.method.save(self.network, self.folder / "best.safetensors", card | {"training": asdict(self.config)})
         return scores
 
     def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:
