@@ -222,4 +222,4 @@ class MapSession:
         is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
         if is_first and self._node.context.ok():
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
-            self._node.get_logger().error(f"the map failed, logged once:\n{text}")
+            self._node.get_logger().error(f"the map failed (logged once):\n{text}")

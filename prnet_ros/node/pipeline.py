@@ -58,7 +58,7 @@ class ScanPipeline:
         self._publishing = threading.Lock()  # no restart between the check whether a scan is outdated and its TF
 
     def restart(self, reason: str, newer_than: float) -> None:
-        """Outdate a scan that waits or is being registered, unless its stamp (s) is older. `reset` has to follow."""
+        """Outdate the queued scan and the one being registered, unless older (stamp, s). `reset` has to follow."""
         self._logger.info(f"starting a new trajectory: {reason}")
         with self._publishing:
             self._restarted_at, self._newer_than = time.monotonic(), newer_than
@@ -93,10 +93,10 @@ class ScanPipeline:
         )
         update, self.num_recent_scans = registered.update, registered.num_recent_scans
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
-            self._logger.warning(f"a scan was {update.status}, logged once, /diagnostics counts: {update.reason}")
+            self._logger.warning(f"scan {update.status} (logged once, counted in /diagnostics): {update.reason}")
         for note in update.notes:
             if self._counters.count("notes", note):
-                self._logger.warning(f"of a scan, logged once, /diagnostics counts: {note}")
+                self._logger.warning(f"scan note (logged once, counted in /diagnostics): {note}")
         if update.status == "ignored":
             return
         self._last_stamp = stamp
@@ -135,12 +135,12 @@ class ScanPipeline:
         kind = error.kind if isinstance(error, RemoteError) else type(error).__name__
         if self._counters.count(CORE_ERROR + kind, str(error)):
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
-            self._logger.error(f"a scan failed ({kind}), logged once:\n{text}")
+            self._logger.error(f"scan failed with {kind} (logged once):\n{text}")
 
     def count_bad_cloud(self, kind: str, reason: str) -> None:
         """Count an unusable cloud and log it once."""
         if self._counters.count(BAD_CLOUD + kind, reason):
-            self._logger.warning(f"unusable cloud ({kind}), logged once: {reason}")
+            self._logger.warning(f"unusable cloud ({kind}, logged once): {reason}")
 
     def _admit(self, scan: Scan) -> np.ndarray | None:
         """T_base_sensor (4, 4) of a scan that is to be registered, None for one that is not, which is counted."""
