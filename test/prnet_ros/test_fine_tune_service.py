@@ -189,7 +189,7 @@ def test_few_scans_second_call_cancel_and_worse_weights(robot, walk_poses, tiny_
     second = service.ask("fine_tune")
     assert not second.success and "cancel_fine_tune" in second.message
     service.wait_until_running()
-    drive(robot, walk_poses, 12, first=10)  # the odometry goes on
+    drive(robot, walk_poses, 12, first=10)  # the odometry continues
     assert not first.done()
     assert service.ask("cancel_fine_tune").success
     answer = service.answer(first)
