@@ -7,23 +7,23 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import COLUMNS, DEVICE, SCANS, TOPIC, WEIGHTS
 from prnet_core.cli.register import matrix_rows
 
-WEIGHTS = typer.Option(None, help="Weights file of the network; 'none' runs without.")
-DEVICE = typer.Option("auto", help="auto, cpu or cuda.")
+VOXEL = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres. Default: half of the registration's.")
 
 
 def make_map(
-    source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
+    source: Path = SCANS,
     out: Path = typer.Option(..., help="Folder of the map: map.ply, poses.tum, keyframes/, map.json."),
     picture: Path = typer.Option(None, help="Picture from above, before and after the loop closures: .png .svg .pdf"),
-    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
-    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres; half of the registration's."),
-    max_keyframes: int = typer.Option(2000, min=10, help="At the limit the most redundant keyframe is dropped."),
+    topic: str = TOPIC,
+    voxel: float = VOXEL,
+    max_keyframes: int = typer.Option(2000, min=10, help="At this number the most redundant keyframe is dropped."),
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
-    """Make a map of the scans of SOURCE: odometry, loop closures, a pose graph.
+    """Build a map of the scans of SOURCE: odometry, loop closures, pose graph.
 
     Exit code 1 when no scan has a pose, 2 when a file cannot be used.
     """
@@ -66,7 +66,7 @@ def localize(
     scan: Path = typer.Argument(..., help="Cloud in the sensor's frame, metres: PLY PCD XYZ npy bin LAS."),
     map_folder: Path = typer.Option(..., "--map", help="Folder of a map, made by `prnet map`."),
     json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
-    columns: str = typer.Option(None, help="What .bin and text files hold where they do not state it."),
+    columns: str = COLUMNS,
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
@@ -95,7 +95,7 @@ def merge(
     first: Path = typer.Argument(..., help="Folder of a map; its frame is kept."),
     second: Path = typer.Argument(..., help="Folder of another map that overlaps it."),
     out: Path = typer.Option(..., help="Folder of the joined map."),
-    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres."),
+    voxel: float = VOXEL,
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.options import COLUMNS, DEVICE, REFINEMENT, THREADS, WEIGHTS
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -21,20 +23,18 @@ def register(
         None,
         "--scan/--object",
         help="Single scans in their sensor's frame (verified by free space), or objects and fused clouds. "
-        "Left out: scans where the points lie around the origin, at least 1 (metres) away, and face it.",
+        "Default: scans, if the points lie around the origin, at least 1 (metre) away, and face it.",
     ),
-    columns: str = typer.Option(
-        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
-    ),
+    columns: str = COLUMNS,
     json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
     show: bool = typer.Option(False, "--show", help="Show the registered clouds in a window of Open3D."),
-    voxel: float = typer.Option(None, help="Voxel size in the clouds' unit; from their own scale when left out."),
-    refinement: str = typer.Option(None, hidden=True, help="Deprecated: GICP refines always."),
-    weights: str = typer.Option(None, help="Weights file of the network; 'none': no network."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
-    threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
+    voxel: float = typer.Option(None, help="Voxel size in the clouds' unit. Default: by their scale."),
+    refinement: str = REFINEMENT,
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+    threads: int = THREADS,
 ) -> None:
     """Register SOURCE to TARGET and print T_target_source: p_target = R p_source + t.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import DEVICE
+
 
 def reproduce(
     table: str = typer.Argument(..., help="Name of a table, or all. `prnet reproduce list` lists them."),
@@ -20,7 +22,7 @@ def reproduce(
     limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
     steps: int = typer.Option(160, min=1, help="Training steps of each run of an ablation that trains."),
     quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
-    device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
+    device: str = DEVICE,
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
     from prnet_core.cli.errors import fail, one_line_errors
