@@ -58,6 +58,11 @@ class Sweep:
         times = None if self.times is None else self.times[chosen]
         return replace(self, points=self.points[chosen], rows=self.rows[chosen], times=times)
 
+    def every(self, step: int) -> Sweep:
+        """Every `step`-th point."""
+        times = None if self.times is None else self.times[::step]
+        return replace(self, points=self.points[::step], rows=self.rows[::step], times=times)
+
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""
         return self.points if self.times is None else deskew(self.points, self.times, twist)
