@@ -178,7 +178,6 @@ def measure(scans: list[tuple[float, bytes]], num_busy: int, options: argparse.N
     shares = dict(zip(("node", "process"), map(float, used / seconds)))
     latency = {"p50": float(p50), "p95": float(p95), "p99": float(p99)}
     counts |= {"lost": lost, "other": other}
-    if os.environ.get("TRACE"): print([round(1e3*(robot.arrived.get(s,0)-p)) if s in robot.arrived else None for s,p in sorted(published.items())])
     return {"busy": num_busy, "sent": len(published)} | counts | latency | shares | {"load": load}
 
 
