@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from prnet_core.cli.options import DEVICE
+from prnet_core.cli.options import DEVICE, LIMIT, NETWORKS
 
 
 def evaluate(
@@ -19,10 +19,8 @@ def evaluate(
         "NETWORK:LABEL uses the weights of that label. The trivial rows are always shown.",
     ),
     json: Path = typer.Option(None, help="File for the table (JSON); the Markdown file gets the same name."),
-    weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, METHOD=FILE, or prnet:LABEL=FILE for another row; repeatable."
-    ),
-    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
+    weights: list[str] = NETWORKS,
+    limit: int = LIMIT,
     device: str = DEVICE,
 ) -> None:
     """Measure registration methods on the same seeded pairs."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from prnet_core.cli.options import DEVICE
+from prnet_core.cli.options import DEVICE, LIMIT, NETWORKS
 
 
 def reproduce(
@@ -14,12 +14,10 @@ def reproduce(
     data: Path = typer.Option(None, help="Test shapes: .npz, ModelNet40's HDF5 files or OFF meshes."),
     split: str = typer.Option("test", help='Split of the test shapes; "" for all.'),
     train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
-    weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for another row; repeatable."
-    ),
+    weights: list[str] = NETWORKS,
     method: list[str] = typer.Option([], help="Only these methods."),
     out: Path = typer.Option(None, help="Folder for TABLE.json and TABLE.md. Default: docs/results, or quick_results."),
-    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
+    limit: int = LIMIT,
     steps: int = typer.Option(160, min=1, help="Training steps of each run of an ablation that trains."),
     quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
     device: str = DEVICE,
@@ -36,16 +34,14 @@ def reproduce(
     if table == "list":
         typer.echo("\n".join(TABLES))
         return
-    if table != "all" and table not in TABLES:
-        typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
-        raise typer.Exit(2)
     names = TABLES if table == "all" else [table]
     out = out or Path("quick_results" if quick else "docs/results")
     with one_line_errors("reproduce"):
+        if table != "all" and table not in TABLES:
+            raise ValueError(f"unknown table {table!r}: {', '.join(TABLES)}, all")
         check_folder(out, ("README.md", *(f"{name}{suffix}" for name in names for suffix in (".json", ".md"))))
-    if data is None:
-        typer.echo("prnet reproduce: test shapes are missing: --data", err=True)
-        raise typer.Exit(2)
+        if data is None:
+            raise ValueError("test shapes are missing: --data")
     setup = Setup(
         data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, steps,
         quick, command_line(),
