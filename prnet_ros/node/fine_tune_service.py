@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.node import Node
@@ -24,6 +24,7 @@ from prnet_core.fine_tuning import (
 )
 from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
+from prnet_ros.node.diagnostics import make_status
 from prnet_ros.node.odometry_session import OdometrySession
 from prnet_ros.node.parameters import FineTuneParameters, in_ros_home
 from prnet_ros.node.threaded_service import in_a_thread
@@ -96,7 +97,7 @@ class FineTuneService:
         """The state of the run, or the result of the last one."""
         with self._lock:
             is_running, progress, began = self._run is not None, self._progress, self._began
-        values = {"running": str(is_running).lower(), "scans": str(self._num_scans())}
+        values: dict = {"running": str(is_running).lower(), "scans": self._num_scans()}
         if not is_running:
             message = self._outcome
         elif progress is None:
@@ -107,16 +108,14 @@ class FineTuneService:
                 f"held-out error {progress.error_before_deg:.2f} -> {progress.error_best_deg:.2f} deg"
             )
             values |= {
-                "step": str(progress.step),
+                "step": progress.step,
                 "share_done": f"{progress.share_done:.3f}",
                 "loss": f"{progress.loss:.4f}",
                 "error_before_deg": f"{progress.error_before_deg:.3f}",
                 "error_best_deg": f"{progress.error_best_deg:.3f}",
             }
-        return DiagnosticStatus(
-            level=DiagnosticStatus.OK, name=f"{self._node.get_fully_qualified_name()}: fine-tuning", message=message,
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )  # fmt: skip
+        name = f"{self._node.get_fully_qualified_name()}: fine-tuning"
+        return make_status(name, DiagnosticStatus.OK, message, values)
 
     def _counted(self, name: str, function: Callable[[], tuple[bool, str]]) -> Callable:
         """`in_a_thread`, with the calls that wait for an answer counted."""
@@ -160,7 +159,7 @@ class FineTuneService:
             if self._is_closed:
                 return False, "the node is shutting down"
             if self._run is not None:
-                return False, f"refused, a run is going on ({self._share_done()}): ~/cancel_fine_tune would end it"
+                return False, f"refused: a run is in progress ({self._share_done()}); ~/cancel_fine_tune ends it"
             self._run, self._progress, self._began = run, None, time.monotonic()
             self._is_over.clear()
         success, outcome = False, "failed"
@@ -206,7 +205,7 @@ class FineTuneService:
     def _cancel(self) -> tuple[bool, str]:
         with self._lock:
             if self._run is None:
-                return False, "no run is going on"
+                return False, "no run is in progress"
             self._run.cancel()
         self._is_over.wait(CANCEL_TIMEOUT)  # so that the next run can be requested
         return True, "the run is cancelled, the old weights stay"

@@ -225,7 +225,7 @@ class PRNetNode(LifecycleNode):
 
     def _on_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._is_paused = True
-        response.success, response.message = True, "scans are left out until ~/resume"
+        response.success, response.message = True, "scans are skipped until ~/resume"
         return response
 
     def _on_resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -287,4 +287,4 @@ class PRNetNode(LifecycleNode):
         )
         unknown = unknown_parameters(self)
         if unknown:
-            logger.warning(f"parameters that this node does not have, without effect: {', '.join(unknown)}")
+            logger.warning(f"unknown parameters without effect: {', '.join(unknown)}")
