@@ -44,7 +44,7 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
         hint = f" (compressed with {packed}: unpack it first)" if packed else ""
         raise CloudFileError(f"{path}: unknown kind of file{hint}, known are {' '.join(sorted(_READERS))}")
     if columns is not None and reader not in (_read_bin, read_table):
-        raise CloudFileError(f"{path}: columns are stated for .bin and text files only")
+        raise CloudFileError(f"{path}: columns can be named for .bin and text files only")
     try:
         with np.errstate(invalid="ignore", over="ignore"):  # of signalling NaN, and of values beyond float64
             points = reader(path) if columns is None else reader(path, columns)

@@ -39,7 +39,7 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
     columns = [stems.index(name) for name in triple]
     for name in triple:
         if stems.count(name) > 1:
-            raise ValueError(f"the column {name} is there twice: {listed}")
+            raise ValueError(f"the column {name} appears twice: {listed}")
     if len({split[column][1] for column in columns}) > 1:
         raise ValueError(f"the units of the columns differ: {listed}")
     return columns

@@ -22,7 +22,7 @@ class CloudError(ValueError):
 
     ``kind`` is one of ``empty`` (no point, or no bytes), ``not_finite`` (every point is NaN, infinite or the origin),
     ``no_xyz`` (x, y or z is missing or of an unknown type), ``layout`` (sizes that contradict each other) and
-    ``short_data`` (fewer bytes than the header promises): few and fixed, so that they can be counted.
+    ``short_data`` (fewer bytes than the header states): few and fixed, so that they can be counted.
     """
 
     def __init__(self, kind: str, text: str) -> None:

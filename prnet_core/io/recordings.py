@@ -132,7 +132,7 @@ def open_scans(path: Path, topic: str | None = None, columns: str | None = None)
     if path.is_dir() and not holds_bag:
         return FolderScans(path, columns)
     if columns is not None:
-        raise BagError(f"{path}: columns are stated for folders of .bin and text files, not for bags")
+        raise BagError(f"{path}: columns can be named for folders of .bin and text files, not for bags")
     return BagScans(path, topic)
 
 

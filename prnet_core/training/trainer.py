@@ -75,7 +75,7 @@ class Trainer:
             weights = self.method.load(config.init_from, device).state_dict()
             unexpected = self.network.load_state_dict(weights, strict=False).unexpected_keys
             if unexpected:
-                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network has not")
+                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network does not have")
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
         self.optimiser = optimiser(self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
         self.average = WeightAverage(self.network, config.average_decay) if config.average_decay else None
