@@ -133,11 +133,11 @@ def comparison_truth(scans: RecordedScans, file: GroundTruthFile | None) -> Traj
         return None
 
 
-def error_text(estimate: Trajectory, truth: Trajectory) -> str:
+def error_text(estimate: Trajectory, ground_truth: Trajectory) -> str:
     """ATE and RPE at 1 and 10 scans where the trajectories share that many stamps."""
     from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
-    ours, theirs = match_stamps(estimate, truth)
+    ours, theirs = match_stamps(estimate, ground_truth)
     if len(ours) < 2:
         return "the ground truth shares fewer than two stamps with the scans: no errors"
     lines = [f"ATE {absolute_trajectory_error(ours, theirs):.4f} m over {len(ours)} poses"]

@@ -218,11 +218,11 @@ def _report(bag: Bag, recording: Recording, result: DemoResult, restart: Restart
     write_tum(f"{stem}.tum", result.trajectory)
     trajectory, frame, view = result.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
     if comparison is not None:
-        trajectory = Trajectory(trajectory.stamps, comparison.T_truth_odom @ trajectory.poses)
+        trajectory = Trajectory(trajectory.stamps, comparison.T_true_odom @ trajectory.poses)
         frame, view = recording.ground_truth.parent, View.from_above(recording.ground_truth.parent)
     aligned = align_scans(bag.scans(recording.topic), trajectory, recording.T_base_sensor, view)
     title = f"{recording.path.name}: {len(trajectory)} of {recording.num_scans} scans aligned, in the frame {frame}"
-    T_drawn_odom = np.eye(4) if comparison is None else comparison.T_truth_odom
+    T_drawn_odom = np.eye(4) if comparison is None else comparison.T_true_odom
     found = _found_scan(bag, recording, restart, T_drawn_odom)
     draw(Path(f"{stem}.png"), title, aligned, trajectory, comparison, view, found)
     print(f"picture:    {stem}.png\ntrajectory: {stem}.tum\nnode's log: {stem}.node.log")

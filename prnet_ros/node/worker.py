@@ -22,7 +22,7 @@ class Worker:
     start_process(): makes a RegistrationProcess. The other functions are called in the worker's thread:
     on_ready(registration, loaded): the process, or one that replaces it, can take scans. process(registration, scan):
     for every scan. on_died(reason): the process has ended by itself; its odometry is lost. on_error(error): for any
-    exception of `process` or of an action; the thread goes on.
+    exception of `process` or of an action; the thread continues.
     """
 
     def __init__(

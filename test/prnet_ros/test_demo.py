@@ -41,7 +41,7 @@ def test_the_same_trajectory_in_another_frame_has_no_error():
     stamps, poses = np.arange(20.0), curve(20)
     T_map_odom = se3.make_transform(se3.rotation_exp(np.array([0.1, -0.2, 2.0])), np.array([5.0, -3.0, 1.0]))
     comparison = compare_with_ground_truth(Trajectory(stamps, poses), Poses(stamps + 0.001, T_map_odom @ poses, "map"))
-    np.testing.assert_allclose(comparison.T_truth_odom, T_map_odom, atol=1e-12)
+    np.testing.assert_allclose(comparison.T_true_odom, T_map_odom, atol=1e-12)
     assert comparison.ate < 1e-9 and comparison.end_drift < 1e-9
     assert comparison.rpe.translation_max < 1e-9 and comparison.rpe.rotation_max_deg < 1e-5
 
