@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def import_search() -> None:
-    """Import PyTorch for the search by features: it takes seconds, and the first search is in the middle of a drive."""
+    """Import PyTorch for the search by features now: it takes seconds, which the first search would add to a drive."""
     importlib.import_module("prnet_core.geometry.spatial_consistency")
 
 
@@ -27,7 +27,7 @@ def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, Loa
         try:
             import_search()
         except ImportError as error:
-            problem = f"a lost sensor is not found again: {error}"
+            problem = f"there is no search after tracking is lost: {error}"
         return None, LoadedNetwork(False, "none", "none (without the network)", problem)
     try:
         import torch
