@@ -29,7 +29,7 @@ class _Silent:
 def authors_network(folder: Path):
     """Their network with their default settings and random weights; raises FileNotFoundError without their files.
 
-    Their code runs as it is, but for the device. `.predict(source, target, 3)` takes clouds (B, 3, N).
+    Their code is unchanged except for the device. `.predict(source, target, 3)` takes clouds (B, 3, N).
     """
     for name, members in (("h5py", {}), ("sklearn", {}), ("sklearn.metrics", {"r2_score": None})):
         if name not in sys.modules:

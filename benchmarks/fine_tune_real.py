@@ -57,7 +57,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What the network alone said of a pair. Errors in degrees and units of the network."""
+    """The network's result for a pair, without refinement. Errors in degrees and units of the network."""
 
     pair: Pair
     T_target_source: np.ndarray
@@ -117,7 +117,7 @@ def row(name: str, answers: list[Answer]) -> dict:
     }
 
 
-def both_ways(pairs: list[Pair]) -> list[Pair]:
+def in_both_directions(pairs: list[Pair]) -> list[Pair]:
     """The pairs, and the same with source and target exchanged."""
     return pairs + [
         Pair(f"{p.name}, exchanged", p.target, p.source, se3.invert(p.T_target_source), p.tolerance) for p in pairs
@@ -137,7 +137,7 @@ def bunny(network: PRNet, copies_only: bool) -> tuple[list[np.ndarray], list[Sca
         "bunny, pairs tuned on": [pair for pair in pairs if pair.name in shown],
         "bunny, other pairs": [pair for pair in pairs if pair.name not in shown],
     }
-    return scans, transforms, {name: both_ways(some) for name, some in groups.items() if some}
+    return scans, transforms, {name: in_both_directions(some) for name, some in groups.items() if some}
 
 
 def lidar(network: PRNet) -> tuple[list[np.ndarray], list[ScanTransform], dict[str, list[Pair]]]:

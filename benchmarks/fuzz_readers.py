@@ -3,7 +3,7 @@
     python benchmarks/fuzz_readers.py [--inputs 200000] [--seed 0] [--kinds .ply .pcd ...] [--out FILE.md]
 
 Inputs are files of the corpus with damage (bytes changed, cut out, repeated, numbers and words of headers replaced),
-pieces of two files joined, and random bytes; PointCloud2 messages with wrong sizes, offsets, types and data; MCAP,
+pieces of two files joined, and random bytes; PointCloud2 messages with invalid sizes, offsets, types and data; MCAP,
 sqlite3 and ROS 1 bags with damage. A hang is 10 s of processor time, so that a busy machine makes none. Memory is
 measured for every tenth input: the growth of the process's largest resident set, and what Python and numpy allocate
 (not for MCAP and ROS 1: rosbags requests buffers of the sizes that damaged records state, and never touches them).
@@ -87,7 +87,7 @@ class Memory:
 
 
 def attempt(read, allowed: tuple[type[Exception], ...]) -> tuple[str, str]:
-    """(outcome, what is wrong or '') of one input."""
+    """(outcome, problem or '') of one input."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS_ALLOWED)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS_ALLOWED)
     try:

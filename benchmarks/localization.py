@@ -92,7 +92,7 @@ def count(results, truths, places=None) -> dict:
 
 
 def walk(registration: Registration, number: int) -> dict[str, dict]:
-    """Every second scan is in the map; the others are looked for, as they are and rotated at random."""
+    """Every second scan is in the map; the others are localised, as recorded and rotated at random."""
     scans, poses = walk_scans()
     localizer = Localizer(map_of(scans[::2], poses[::2]), registration)
     queries = range(1, len(scans), max(2, 2 * (len(scans) // 2 // number)))

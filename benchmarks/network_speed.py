@@ -25,7 +25,7 @@ from authors_network import authors_network  # noqa: E402
 from oracles.direct_edge_conv import direct_edge_conv, direct_knn  # noqa: E402
 
 from prnet_core.evaluation.table import measured_here  # noqa: E402
-from prnet_core.geometry import transform_points  # noqa: E402
+from prnet_core.geometry.transforms import transform_points  # noqa: E402
 from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
 from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
 
@@ -74,6 +74,17 @@ def seconds(run, device: str) -> float:
     return time.perf_counter() - started
 
 
+def take_turns(forms: dict, repeats: int) -> dict:
+    """Median seconds of each function on the CPU, taking turns; the first turn does not count."""
+    times = {name: [] for name in forms}
+    for turn in range(repeats + 1):
+        for name, run in forms.items():
+            elapsed = seconds(run, "cpu")
+            if turn:
+                times[name].append(elapsed)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
 def compare(preset: str, batch: int, repeats: int) -> dict:
     """Medians of the direct and our form at 768 points, taking turns."""
     source, target = clouds(batch, 768)
@@ -82,13 +93,7 @@ def compare(preset: str, batch: int, repeats: int) -> dict:
     for name, bfloat16 in (("float32", False), ("bfloat16", True)):
         if not bfloat16 or bfloat16_is_fast(torch.device("cpu")):
             forms[name] = lambda on=bfloat16: ours.register(source, target, bfloat16=on)
-    times = {name: [] for name in forms}
-    for turn in range(repeats + 1):
-        for name, run in forms.items():
-            elapsed = seconds(run, "cpu")
-            if turn:
-                times[name].append(elapsed)
-    medians = {name: statistics.median(values) for name, values in times.items()}
+    medians = take_turns(forms, repeats)
     result = {"preset": preset, "batch": batch, "points": 768}
     result |= {f"{name}_s": round(value, 4) for name, value in medians.items()}
     ours = [name for name in medians if name != "direct"]
@@ -105,13 +110,7 @@ def against_authors(folder: Path, repeats: int) -> list[dict]:
         ours = network(PRNet, preset)
         for name, bfloat16 in (("float32", False), ("bfloat16", True)):
             forms[preset, name] = lambda ours=ours, on=bfloat16: ours.register(source, target, bfloat16=on)
-    times = {key: [] for key in forms}
-    for turn in range(repeats + 1):
-        for key, run in forms.items():
-            elapsed = seconds(run, "cpu")
-            if turn:
-                times[key].append(elapsed)
-    medians = {key: statistics.median(values) for key, values in times.items()}
+    medians = take_turns(forms, repeats)
     reference = medians["authors", "float32"]
     return [
         {"network": name, "precision": precision, "s": round(value, 4), "times": round(reference / value, 1)}

@@ -5,8 +5,8 @@
 
 A case is RATE x POINTS; with /2 every second scan is missing, so the node gets half the rate. Prints, for each: scans
 published, received, registered, dropped by the node as older than a newer one, lost (rejected, weak, ambiguous), other
-(received, and none of these: at most 1, the scan in work at the end); the latency in ms from the publication of a cloud
-to the arrival of its odometry in this process, both ways over DDS; the processor time of the node and of its
+(received, and none of these: at most 1, the scan being registered at the end); the latency in ms from the publication
+of a cloud to the arrival of its odometry in this process, both over DDS; the processor time of the node and of its
 registration process, in cores.
 """
 

@@ -97,9 +97,9 @@ def recording(name: str, path: Path, voxels: tuple[float, float], step: int) -> 
     rows = list(recorded)[::step]
     stamps = np.array([row[0] for row in rows])
     truth = None
-    if recorded.truth is not None and len(recorded.truth):
+    if recorded.ground_truth is not None and len(recorded.ground_truth):
         places = Trajectory(stamps, np.tile(np.eye(4), (len(stamps), 1, 1)))
-        _, truth = match_stamps(places, recorded.truth)
+        _, truth = match_stamps(places, recorded.ground_truth)
     times = [row[2] for row in rows]
     return Sequence(
         name,

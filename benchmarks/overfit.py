@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from prnet_core.geometry import geodesic_angle
+from prnet_core.geometry.transforms import geodesic_angle
 from prnet_core.shapes.load import load_shapes
 from prnet_core.training import Trainer, make_training_config
 

@@ -54,7 +54,7 @@ def _folder_pairs(
 
 
 def _listed_pairs(folder: str, min_overlap: float) -> list[tuple[int, int]]:
-    """Indices (target, source) of pairs.csv with at least this overlap both ways."""
+    """Indices (target, source) of pairs.csv with at least this overlap in both directions."""
     names = [file.stem for file in ScanFolder(SCANS / folder).files]
     with open(SCANS / folder / "pairs.csv", encoding="ascii") as file:
         rows = list(csv.DictReader(file))

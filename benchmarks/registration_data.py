@@ -60,7 +60,7 @@ def pairs_of(
 
 
 def bunny_pairs(min_overlap: float = 0.3, max_overlap: float = 1.0) -> Iterator[Pair]:
-    """The Stanford range scans whose overlap is within the limits both ways."""
+    """The Stanford range scans whose overlap is within the limits in both directions."""
     names = [file.stem for file in ScanFolder(SCANS / "bunny").files]
     with open(SCANS / "bunny" / "pairs.csv", encoding="ascii") as file:
         rows = [row for row in csv.DictReader(file)]

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
@@ -21,8 +20,7 @@ from registration_data import Pair, bunny_pairs, lidar_pairs, other_scan_pairs, 
 from registration_peers import PEERS
 
 from prnet_core.evaluation.table import measured_here
-from prnet_core.registration import Registration, RegistrationConfig
-from prnet_core.registration.config import Refinement
+from prnet_core.registration import Registration
 from prnet_core.registration.result import RegistrationResult
 
 SETS: dict[str, Callable[[], Iterator[Pair]]] = {
@@ -63,10 +61,6 @@ def load_methods(weights: str | None) -> dict[str, Callable[[Pair], object]]:
         OURS_CLASSICAL: ours(Registration(None)),
         OURS: ours(Registration(default)),
         **{name: ours(Registration(network)) for name, network in networks.items()},
-        **{
-            f"{OURS}, {name}": ours(Registration(default, RegistrationConfig(refinement=name)))
-            for name in get_args(Refinement)[1:]
-        },
     }
 
 

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/soak.py --scans 20000 --out docs/results/soak.json
 
-The simulator drives round and round through a place, with moving people, lost scans and jitter of the stamps; some
+The simulator drives laps through a place, with moving people, lost scans and jitter of the stamps; some
 scans are empty, some have a stamp far ahead. Each scan is published when the odometry of the last one has arrived, so
 the drive runs faster than real time. What node and registration process hold after the first tenth of the scans
 (2,000 of 20,000) is compared with what they hold at the end. Ends with exit code 1 when a limit is exceeded.

@@ -1,4 +1,4 @@
-"""Checks of what a command line holds: ROS arguments, numbers, names."""
+"""Checks of command line arguments: ROS arguments, numbers, names."""
 
 from __future__ import annotations
 

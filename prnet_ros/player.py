@@ -29,7 +29,7 @@ NODE = "prnet"
 
 
 class NoSubscriberError(RuntimeError):
-    """The awaited node or number of nodes did not subscribe to the clouds in time."""
+    """The expected node or number of nodes did not subscribe to the clouds in time."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class ReplayOptions:
     wait_for: the node that has to subscribe to the clouds before the first one is published: its full name
     ("/robot1/prnet"), its name in any namespace ("prnet"), or a number of subscribers ("2"). Another subscriber, such
     as RViz, does not start the replay.
+    first: number of the cloud to start with, from 0; what was recorded before it is not published, except /tf_static.
     """
 
     topic: str | None = None
@@ -54,6 +55,7 @@ class ReplayOptions:
     clock: bool = False
     wait: float = 30.0
     wait_for: str = NODE
+    first: int = 0
 
 
 class Replay:
@@ -92,7 +94,7 @@ class Replay:
         """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
 
         Raises:
-            NoSubscriberError: it did not come within `wait` seconds.
+            NoSubscriberError: there was none within `wait` seconds.
         """
         for message in self._statics:
             self._static_publisher.publish(message.cdr)
@@ -105,11 +107,20 @@ class Replay:
         return self._num_clouds
 
     def _play(self) -> None:
-        for message in self._paced(self._bag.raw_messages(list(self._publishers))):
+        for message in self._paced(self._messages()):
             if message.topic == self._cloud_topic:
                 self._wait_for_hold()
                 self._num_clouds += 1
             self._publishers[message.topic].publish(message.cdr)
+
+    def _messages(self) -> Iterator[BagMessage]:
+        """From the first cloud to be played on."""
+        left = self._options.first
+        for message in self._bag.raw_messages(list(self._publishers)):
+            if left == 0:
+                yield message
+            elif message.topic == self._cloud_topic:
+                left -= 1
 
     def _wait_for_hold(self) -> None:
         if self._hold:
@@ -143,7 +154,7 @@ class Replay:
             if time.monotonic() > deadline:
                 is_number = options.wait_for.isdigit()
                 awaited = f"{options.wait_for} subscribers" if is_number else f"node {options.wait_for}"
-                present = ", ".join(self._subscribers()) or "nobody"
+                present = ", ".join(self._subscribers()) or "none"
                 raise NoSubscriberError(
                     f"waited {options.wait:g} s on {topic} for {awaited}, subscribed: {present} "
                     "(--wait-for names another node or a number of subscribers, --wait 0 plays without one)"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of prnet_replay: 2 for invalid arguments or a bag that cannot be played, 1 when nobody subscribes,
+    """Entry point of prnet_replay: 2 for invalid arguments or a bag that cannot be played, 1 without a subscriber,
     else 0, also when it is stopped by Ctrl-C or SIGTERM."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs start with SIGINT ignored
         signal.signal(number, signal.default_int_handler)

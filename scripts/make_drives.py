@@ -17,11 +17,11 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+from sample_bag import SampleBag
 from tqdm import tqdm
 
 from prnet_core.io.trajectories import write_kitti
 from prnet_core.simulation.drives import PLACES, SENSORS, Drive, DriveScan, make_drive
-from prnet_core.simulation.sample_bag import SampleBag
 
 START_NS = 1_760_000_000 * 10**9
 FRAME = "sensor"

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 from kinect_frames import kinect_frames, license_text
+from sample_bag import SampleBag
+from sample_room import sample_room
 from scipy.spatial.transform import Rotation
 
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.lidar import SpinningLidar
-from prnet_core.simulation.sample_bag import SampleBag
-from prnet_core.simulation.sample_room import sample_room
 from prnet_core.simulation.trajectories import PathTrajectory, sensor_trajectory, steady
 
 START_NS = 1_760_000_000 * 10**9

@@ -7,6 +7,21 @@ from prnet_core.geometry import se3
 START = 1000.0  # s, stamp of the first scan
 PERIOD = 0.1
 
+SLOW_CORE = """
+import time
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def slow_once(self, points, stamp, *rest):
+    if stamp == 1001.0:
+        print("registering slowly", flush=True)
+        time.sleep(3.0)
+    return register(self, points, stamp, *rest)
+
+ScanOdometry.register_scan = slow_once
+"""
+"""Registration of the scan with stamp 1001 takes 3 s more."""
+
 
 def stamp_of(message):
     return message.header.stamp.sec + message.header.stamp.nanosec * 1e-9

@@ -60,7 +60,7 @@ def lzf_repeats() -> bytes:
 
 
 def promising(content: bytes, number: int) -> bytes:
-    """A file of four points whose header promises another number."""
+    """A file of four points whose header states another number."""
     for key in (b"POINTS", b"WIDTH"):
         content = content.replace(key + b" 4\n", key + b" %d\n" % number)
     return content
@@ -82,7 +82,7 @@ def pcd_cases() -> list[Case]:
                 POINTS, encoding, "_ normal x _ y z ring", "1 4 4 1 8 4 2", "U F F U F F U", "3 3 1 5 1 1 1"), POINTS),
             Case(f"field_twice_{encoding}.pcd", pcd(
                 POINTS, encoding, "x rgb y rgb z", "4 4 4 4 4", "F U F U F", "1 1 1 1 1"), POINTS),
-            Case(f"cut_{encoding}.pcd", pcd(GRID, encoding)[:-40], "fewer|need|short|compressed|promised|column"),
+            Case(f"cut_{encoding}.pcd", pcd(GRID, encoding)[:-40], "fewer|need|short|compressed|stated|column"),
             Case(f"more_promised_{encoding}.pcd", pcd(GRID, encoding).replace(b"POINTS 12", b"POINTS 13"),
                  "POINTS|points|fewer"),
         ]  # fmt: skip

@@ -25,6 +25,11 @@ def one_line_errors(command: str) -> Iterator[None]:
         raise fail(command, error) from error
 
 
+def without_effect(command: str, option: str, reason: str) -> None:
+    """Warn about a deprecated option."""
+    typer.echo(f"prnet {command}: {option} has no effect any more: {reason}", err=True)
+
+
 def check_picture(path: Path | None) -> None:
     """Raise ValueError or OSError unless a picture can be written at `path`; None is fine."""
     if path is None:

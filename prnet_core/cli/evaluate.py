@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import DEVICE, LIMIT, NETWORKS
+
 
 def evaluate(
     data: Path = typer.Option(..., help="Shapes: .npz, ModelNet40's HDF5 files or OFF meshes, a folder of scans."),
@@ -17,11 +19,9 @@ def evaluate(
         "NETWORK:LABEL uses the weights of that label. The trivial rows are always shown.",
     ),
     json: Path = typer.Option(None, help="File for the table (JSON); the Markdown file gets the same name."),
-    weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, METHOD=FILE, or prnet:LABEL=FILE for another row; repeatable."
-    ),
-    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
-    device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
+    weights: list[str] = NETWORKS,
+    limit: int = LIMIT,
+    device: str = DEVICE,
 ) -> None:
     """Measure registration methods on the same seeded pairs."""
     from prnet_core.cli.errors import one_line_errors

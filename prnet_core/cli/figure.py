@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import DEVICE
+
 NAMES = ("keypoints", "consistency", "correspondences", "bunny")
 
 
@@ -17,7 +19,7 @@ def figure(
     index: int = typer.Option(0, min=0, help="Index of the shape."),
     other: int = typer.Option(None, help="Second shape of correspondences. Default: the next of the class."),
     weights: Path = typer.Option(None, help="Weights file. Default: the packaged weights."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    device: str = DEVICE,
 ) -> None:
     """Draw a figure to a file and print its measurements as JSON."""
     import json

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.options import COLUMNS, DEVICE, TOPIC
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -17,24 +19,22 @@ if TYPE_CHECKING:
 def fine_tune(
     scans: list[Path] = typer.Argument(..., help="Clouds in files, folders of scans, bags; in one unit."),
     out: Path = typer.Option(..., help="Write the tuned weights here (.safetensors)."),
-    weights: Path = typer.Option(None, help="Weights to start from; the packaged ones when left out."),
-    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
-    columns: str = typer.Option(
-        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
-    ),
-    max_scans: int = typer.Option(50, min=4, help="Most scans used: the last ones that differ from one another."),
+    weights: Path = typer.Option(None, help="Initial weights. Default: the packaged ones."),
+    topic: str = TOPIC,
+    columns: str = COLUMNS,
+    max_scans: int = typer.Option(50, min=4, help="Maximum number of scans: the last ones that differ."),
     examples: int = typer.Option(100, min=1, help="Pairs made of each scan in an epoch."),
     epochs: int = typer.Option(10, min=1, help="Maximum number of epochs."),
     learning_rate: float = typer.Option(1e-4, help="Learning rate of Adam."),
-    max_minutes: float = typer.Option(5.0, help="The run ends after this time, from the start of the command."),
+    max_minutes: float = typer.Option(5.0, help="Maximum duration of the command."),
     seed: int = typer.Option(0),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    device: str = DEVICE,
     threads: int = typer.Option(2, min=1, help="CPU threads."),
     json: bool = typer.Option(False, "--json", help="Print the whole report as JSON."),
 ) -> None:
     """Tune the network on SCANS, self-supervised, and validate it on some of them held out.
 
-    Exit code 0 when better weights were written, 1 when none were found (nothing is written then), 2 when the
+    Exit code 0 when better weights were written, 1 when the error did not fall enough (nothing is written), 2 when the
     scans cannot be used. Ctrl-C ends the run with the best weights so far.
     """
     import signal
@@ -110,7 +110,7 @@ def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarr
 
 
 def as_table(report: FineTuneReport) -> str:
-    """Before and after, for people."""
+    """Scores before and after as a table."""
     rows = [
         ("mean error, deg", report.before.error_deg, report.after.error_deg, ".2f"),
         ("median error, deg", report.before.median_deg, report.after.median_deg, ".2f"),

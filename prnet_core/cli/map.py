@@ -7,21 +7,23 @@ from pathlib import Path
 
 import typer
 
-WEIGHTS = typer.Option(None, help="Weights file of the network; 'none' runs without.")
-DEVICE = typer.Option("auto", help="auto, cpu or cuda.")
+from prnet_core.cli.options import COLUMNS, DEVICE, SCANS, TOPIC, WEIGHTS
+from prnet_core.cli.register import matrix_rows
+
+VOXEL = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres. Default: half of the registration's.")
 
 
 def make_map(
-    source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
+    source: Path = SCANS,
     out: Path = typer.Option(..., help="Folder of the map: map.ply, poses.tum, keyframes/, map.json."),
     picture: Path = typer.Option(None, help="Picture from above, before and after the loop closures: .png .svg .pdf"),
-    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
-    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres; half of the registration's."),
-    max_keyframes: int = typer.Option(2000, min=10, help="At the limit the most redundant keyframe is dropped."),
+    topic: str = TOPIC,
+    voxel: float = VOXEL,
+    max_keyframes: int = typer.Option(2000, min=10, help="At this number the most redundant keyframe is dropped."),
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
-    """Make a map of the scans of SOURCE: odometry, loop closures, a pose graph.
+    """Build a map of the scans of SOURCE: odometry, loop closures, pose graph.
 
     Exit code 1 when no scan has a pose, 2 when a file cannot be used.
     """
@@ -63,8 +65,8 @@ def make_map(
 def localize(
     scan: Path = typer.Argument(..., help="Cloud in the sensor's frame, metres: PLY PCD XYZ npy bin LAS."),
     map_folder: Path = typer.Option(..., "--map", help="Folder of a map, made by `prnet map`."),
-    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
-    columns: str = typer.Option(None, help="What .bin and text files hold where they do not state it."),
+    json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
+    columns: str = COLUMNS,
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
@@ -93,7 +95,7 @@ def merge(
     first: Path = typer.Argument(..., help="Folder of a map; its frame is kept."),
     second: Path = typer.Argument(..., help="Folder of another map that overlaps it."),
     out: Path = typer.Option(..., help="Folder of the joined map."),
-    voxel: float = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres."),
+    voxel: float = VOXEL,
     weights: str = WEIGHTS,
     device: str = DEVICE,
 ) -> None:
@@ -110,12 +112,12 @@ def merge(
         registration = Registration(network_for(weights, device))
         joined, T_first_second = merge_maps(*maps, registration)
         save_map(joined, out, voxel or registration.voxel_size_for(joined.keyframes[0].points) / 2.0)
-    typer.echo("T_first_second:\n" + matrix_text(T_first_second))
+    typer.echo("T_first_second:\n" + matrix_rows(T_first_second))
     typer.echo(map_text(joined, out))
 
 
 def map_text(keyframe_map, folder: Path) -> str:
-    """Size of a map in words."""
+    """Size of a map as text."""
     return (
         f"{len(keyframe_map)} keyframes ({keyframe_map.num_bytes / 1e6:.1f} MB), {len(keyframe_map.closures)} loop "
         f"closures, written to {folder}"
@@ -123,14 +125,14 @@ def map_text(keyframe_map, folder: Path) -> str:
 
 
 def as_text(result) -> str:
-    """Pose, status and reason for people."""
-    lines = [matrix_text(result.T_map_sensor), f"{result.status}: {result.reason}"]
-    lines += [f"or\n{matrix_text(pose)}" for pose in result.alternatives]
+    """Pose, status and reason as text."""
+    lines = [matrix_rows(result.T_map_sensor), f"{result.status}: {result.reason}"]
+    lines += [f"or\n{matrix_rows(pose)}" for pose in result.alternatives]
     return "\n".join([*lines, f"keyframe {result.keyframe}, {result.seconds:.2f} s"])
 
 
 def as_json(result) -> str:
-    """Everything that is known."""
+    """The whole result as JSON."""
     import json
 
     return json.dumps(
@@ -145,8 +147,3 @@ def as_json(result) -> str:
         },
         indent=1,
     )
-
-
-def matrix_text(matrix) -> str:
-    """A matrix in rows."""
-    return "\n".join(" ".join(f"{value: .9f}" for value in row) for row in matrix)

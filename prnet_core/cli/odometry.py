@@ -10,55 +10,57 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.options import COLUMNS, DEVICE, REFINEMENT, SCANS, THREADS, TOPIC, WEIGHTS
+
 if TYPE_CHECKING:
     from prnet_core.io.recordings import GroundTruthFile, RecordedScans
     from prnet_core.io.trajectories import Trajectory
 
 
 def odometry(
-    source: Path = typer.Argument(..., help="Folder of scans, or a bag (mcap, sqlite3, ROS 1)."),
+    source: Path = SCANS,
     out: Path = typer.Option(
         None,
-        help="Write the trajectory here: TUM, and KITTI beside it as .kitti; a name.kitti is KITTI alone.",
+        help="Write the trajectory here: TUM, and KITTI beside it as .kitti; only KITTI if the name ends in .kitti.",
     ),
     picture: Path = typer.Option(None, help="Write a picture of the trajectory: .png .svg .pdf"),
     truth: Path = typer.Option(None, help="Ground truth to compare with: TUM, or KITTI rows for each scan."),
-    topic: str = typer.Option(None, help="PointCloud2 topic of a bag; its only one when left out."),
-    columns: str = typer.Option(
-        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
-    ),
-    target: str = typer.Option(
-        "map", hidden=True, help="Deprecated: scans are registered to a local map of the last keyframes."
-    ),
+    topic: str = TOPIC,
+    columns: str = COLUMNS,
+    target: str = typer.Option(None, hidden=True, help="Deprecated: scans are registered to a local map always."),
     every: int = typer.Option(1, min=1, help="Use every N-th scan only."),
-    voxel: float = typer.Option(None, help="Voxel size in metres; from the first scan's scale when left out."),
-    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
-    weights: str = typer.Option(None, help="Weights file of the network; 'none' runs without."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
-    threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
+    voxel: float = typer.Option(None, help="Voxel size in metres. Default: by the scale of the first scan."),
+    refinement: str = REFINEMENT,
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+    threads: int = THREADS,
     max_scan_time: float = typer.Option(
         inf,
-        help="Seconds for one scan, as the node limits it; without a limit no result depends on the machine's load.",
+        help="Maximum seconds for one scan, as in the node; without a limit no result depends on the machine's load.",
     ),
 ) -> None:
-    """Chain the scans of SOURCE to a trajectory; with a ground truth, print ATE and RPE.
+    """Estimate the trajectory of the scans of SOURCE; with ground truth, print ATE and RPE.
 
-    A folder's poses.txt and a bag's ground truth topic are compared with when no other is given. A scan that cannot be
-    read is skipped and counted. Exit code 1 when no scan has a pose, 2 when a file or an option cannot be used.
+    Without --truth, the ground truth is a folder's poses.txt or a bag's ground truth topic. A scan that cannot be read
+    is skipped and counted. Exit code 1 when no scan has a pose, 2 when a file or an option cannot be used.
     """
-    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.io.recordings import GroundTruthFile, open_scans
     from prnet_core.odometry import OdometryConfig, ScanOdometry
     from prnet_core.odometry.offline import run_odometry
     from prnet_core.registration import Registration, RegistrationConfig
 
+    if target is not None:
+        without_effect("odometry", "--target", "scans are registered to a local map")
+    if refinement is not None:
+        without_effect("odometry", "--refinement", "GICP refines")
     with one_line_errors("odometry"):
         writers = trajectory_writers(out, picture)
         check_picture(picture)
         truth_file = None if truth is None else GroundTruthFile(truth)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
-        odometry_config = OdometryConfig(target=target, max_scan_time=max_scan_time)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+        odometry_config = OdometryConfig(max_scan_time=max_scan_time)
         scans = open_scans(source, topic, columns)
         worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
         run = run_odometry(worker, scans, every)
@@ -123,7 +125,7 @@ def _counted(reasons: Counter[str]) -> str:
 def comparison_truth(scans: RecordedScans, file: GroundTruthFile | None) -> Trajectory | None:
     """The ground truth of the file, else that of the recording; None with a warning when the file's does not fit."""
     if file is None:
-        return scans.truth
+        return scans.ground_truth
     try:
         return file.for_scans(scans.stamps)
     except ValueError as error:
@@ -131,11 +133,11 @@ def comparison_truth(scans: RecordedScans, file: GroundTruthFile | None) -> Traj
         return None
 
 
-def error_text(estimate: Trajectory, truth: Trajectory) -> str:
+def error_text(estimate: Trajectory, ground_truth: Trajectory) -> str:
     """ATE and RPE at 1 and 10 scans where the trajectories share that many stamps."""
     from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
-    ours, theirs = match_stamps(estimate, truth)
+    ours, theirs = match_stamps(estimate, ground_truth)
     if len(ours) < 2:
         return "the ground truth shares fewer than two stamps with the scans: no errors"
     lines = [f"ATE {absolute_trajectory_error(ours, theirs):.4f} m over {len(ours)} poses"]

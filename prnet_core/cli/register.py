@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.options import COLUMNS, DEVICE, REFINEMENT, THREADS, WEIGHTS
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -21,20 +23,18 @@ def register(
         None,
         "--scan/--object",
         help="Single scans in their sensor's frame (verified by free space), or objects and fused clouds. "
-        "Left out: scans where the points lie around the origin, at least 1 (metres) away, and face it.",
+        "Default: scans, if the points lie around the origin, at least 1 (metre) away, and face it.",
     ),
-    columns: str = typer.Option(
-        None, help="What .bin and text files hold where they do not state it: 5 values a row, or t,x,y,z."
-    ),
-    json: bool = typer.Option(False, "--json", help="Print everything that is known as JSON."),
+    columns: str = COLUMNS,
+    json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     save: Path = typer.Option(None, help="Write the moved source here: .ply .npy .xyz"),
     view: Path = typer.Option(None, help="Write a picture before and after here: .png .svg .pdf"),
     show: bool = typer.Option(False, "--show", help="Show the registered clouds in a window of Open3D."),
-    voxel: float = typer.Option(None, help="Voxel size in the clouds' unit; from their own scale when left out."),
-    refinement: str = typer.Option("gicp", help="gicp or point_to_plane."),
-    weights: str = typer.Option(None, help="Weights file of the network; 'none': no network."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
-    threads: int = typer.Option(1, min=1, help="Threads of the refinement."),
+    voxel: float = typer.Option(None, help="Voxel size in the clouds' unit. Default: by their scale."),
+    refinement: str = REFINEMENT,
+    weights: str = WEIGHTS,
+    device: str = DEVICE,
+    threads: int = THREADS,
 ) -> None:
     """Register SOURCE to TARGET and print T_target_source: p_target = R p_source + t.
 
@@ -42,27 +42,30 @@ def register(
     """
     import numpy as np
 
-    from prnet_core.cli.errors import check_picture, one_line_errors
+    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
+    from prnet_core.io.ascii_rows import read_numbers
     from prnet_core.io.cloud_files import WRITTEN_SUFFIXES, read_cloud_file, write_cloud_file
     from prnet_core.io.safe_write import check_target
     from prnet_core.registration import Registration, RegistrationConfig
     from prnet_core.registration.scan_origin import looks_like_scan
 
+    if refinement is not None:
+        without_effect("register", "--refinement", "GICP refines")
     with one_line_errors("register"):
         if save is not None:
             check_target(save, WRITTEN_SUFFIXES)
         check_picture(view)
         clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads, refinement=refinement)
+        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
         registration = Registration(network_for(weights, device), config)
         stated = "as requested" if scan is not None else "by how the points face the origin"
         scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
         origin = np.zeros(3) if scan else None
         result = registration.register(
             *clouds,
-            None if guess is None else read_matrix(guess),
+            None if guess is None else read_numbers(guess),
             source_origin=origin,
             target_origin=origin,
         )
@@ -84,18 +87,8 @@ def register(
         raise typer.Exit(1)
 
 
-def read_matrix(path: Path) -> np.ndarray:
-    """The numbers of a text file; raises ValueError naming the file that holds none."""
-    import numpy as np
-
-    try:
-        return np.loadtxt(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
 def as_text(result: RegistrationResult, kind: str) -> str:
-    """Status, reason and the matrix, for people."""
+    """Status, reason and the matrix as text."""
     seconds = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in result.timings.items())
     rows = matrix_rows(result.T_target_source)
     overlap = f"{100 * result.overlap_source:.0f} % of the source, {100 * result.overlap_target:.0f} % of the target"

@@ -6,22 +6,21 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import DEVICE, LIMIT, NETWORKS
+
 
 def reproduce(
     table: str = typer.Argument(..., help="Name of a table, or all. `prnet reproduce list` lists them."),
     data: Path = typer.Option(None, help="Test shapes: .npz, ModelNet40's HDF5 files or OFF meshes."),
     split: str = typer.Option("test", help='Split of the test shapes; "" for all.'),
     train_data: Path = typer.Option(None, help="Training shapes, for ablations that train and for transfer."),
-    weights: list[str] = typer.Option(
-        [], help="FILE for PRNet, dcp=FILE, pointnetlk=FILE, or prnet:LABEL=FILE for another row; repeatable."
-    ),
+    weights: list[str] = NETWORKS,
     method: list[str] = typer.Option([], help="Only these methods."),
     out: Path = typer.Option(None, help="Folder for TABLE.json and TABLE.md. Default: docs/results, or quick_results."),
-    limit: int = typer.Option(None, help="Only this many pairs, spread over the shapes."),
+    limit: int = LIMIT,
     steps: int = typer.Option(160, min=1, help="Training steps of each run of an ablation that trains."),
-    minutes: float = typer.Option(None, help="Training time instead of steps; the steps then depend on the machine."),
     quick: bool = typer.Option(False, help="A few pairs and steps, to check that it runs; the values mean nothing."),
-    device: str = typer.Option("auto", help="Device of the networks: auto, cpu, cuda."),
+    device: str = DEVICE,
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
     from prnet_core.cli.errors import fail, one_line_errors
@@ -35,19 +34,17 @@ def reproduce(
     if table == "list":
         typer.echo("\n".join(TABLES))
         return
-    if table != "all" and table not in TABLES:
-        typer.echo(f"prnet reproduce: unknown table {table!r}: {', '.join(TABLES)}, all", err=True)
-        raise typer.Exit(2)
     names = TABLES if table == "all" else [table]
     out = out or Path("quick_results" if quick else "docs/results")
     with one_line_errors("reproduce"):
+        if table != "all" and table not in TABLES:
+            raise ValueError(f"unknown table {table!r}: {', '.join(TABLES)}, all")
         check_folder(out, ("README.md", *(f"{name}{suffix}" for name in names for suffix in (".json", ".md"))))
-    if data is None:
-        typer.echo("prnet reproduce: test shapes are missing: --data", err=True)
-        raise typer.Exit(2)
+        if data is None:
+            raise ValueError("test shapes are missing: --data")
     setup = Setup(
         data, train_data, split, MethodOptions(parse_weights(weights), device), tuple(method) or None, limit, steps,
-        minutes, quick, command_line(),
+        quick, command_line(),
     )  # fmt: skip
     failed = False
     for name in names:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.options import DEVICE
+
 
 def train(
     config: Path = typer.Option(..., help="YAML file of the run, such as those in configs/."),
     out: Path = typer.Option(None, help="Folder of the run. Default: runs/NAME for NAME.yaml."),
     max_minutes: float = typer.Option(None, help="Length of the whole run, over all its launches."),
-    device: str = typer.Option("auto", help="auto, cpu or cuda."),
+    device: str = DEVICE,
 ) -> None:
     """Train a network, or continue from the newest checkpoint in the folder.
 

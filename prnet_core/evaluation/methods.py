@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.evaluation.baselines import load_dcp, load_pointnetlk
+import prnet_core.evaluation.baselines  # noqa: F401  adds its networks to the training methods
 from prnet_core.evaluation.classical_methods import FGR, ICP, refine
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.method import Centroid, ConstantRotation, Identity, Method
-from prnet_core.model import load_network
+from prnet_core.training.methods import METHODS as TRAINED
 
 REFINE_SUFFIX = "+refine"
 LABEL = ":"
@@ -31,7 +31,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "goicp": GoICP,
     "fgr": FGR,
 }
-NETWORKS: dict[str, Callable] = {"dcp": load_dcp, "pointnetlk": load_pointnetlk, "prnet": load_network}
+NETWORKS: dict[str, Callable] = {name: method.load for name, method in TRAINED.items()}
 
 
 @dataclass(frozen=True)

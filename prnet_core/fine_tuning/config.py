@@ -1,6 +1,6 @@
 """The configuration of a fine-tuning run."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,3 @@ class FineTuneConfig:
             raise ValueError(f"min_scans must be at least 2 (one is held out), got {self.min_scans}")
         if not self.learning_rate > 0.0:
             raise ValueError(f"learning_rate must be positive, got {self.learning_rate}")
-
-    def to_dict(self) -> dict:
-        """Builtin values."""
-        return asdict(self)

@@ -7,13 +7,13 @@ import copy
 import numpy as np
 import torch
 
-from prnet_core.geometry import geodesic_angle
+from prnet_core.geometry.transforms import geodesic_angle
 from prnet_core.model import PRNet
 from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
 from .progress import Score
-from .scan_examples import ScanExamples, stack
+from .scan_examples import ScanExamples
 
 CAP_DEG = 45.0
 BASIN_DEG, BASIN_UNIT = 15.0, 0.2
@@ -29,7 +29,7 @@ class HeldOut:
     def __init__(self, network: PRNet, examples: ScanExamples, config: FineTuneConfig) -> None:
         rng = np.random.default_rng([config.seed, 4])
         pairs = [examples.draw(index % len(examples), rng) for index in range(config.held_out_pairs)]
-        self.pairs = stack(pairs, next(network.parameters()).device)
+        self.pairs = examples.stack(pairs, next(network.parameters()).device)
         self.before = self.best_tuned = score(network, self.pairs)
         self.history = [(0, self.before)]
         self.best_weights = None

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 KILL_TIMEOUT = 1.0  # s
 NICENESS = 10
-# Set before the imports, which take seconds. Ctrl-C reaches the parent too, which decides about the run. Output of
-# libraries goes to standard error, so that standard output has answers only.
+# Set before the imports, which take seconds. Ctrl-C also reaches the parent, which decides about the run. Output of
+# libraries goes to standard error: standard output holds the answers only.
 PROGRAM = f"""
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -100,7 +100,7 @@ class FineTuneProcess:
         The report is without the network. began: time.monotonic() from which the time counts. Needs no PyTorch.
         """
         request = {
-            "config": config.to_dict(),
+            "config": asdict(config),
             "device": device,
             "num_threads": self._num_threads,
             "began": time.monotonic() if began is None else began,  # monotonic clock, which the process shares
@@ -121,8 +121,8 @@ class FineTuneProcess:
         with open(folder / "errors", "w+b") as errors:
             with self._lock:
                 self.raise_if_cancelled()
-                # Its standard input is never written to: it closes when this process ends, however it ends. In a
-                # session of its own Linux would give it as much of the processor as all of this one's (autogroup).
+                # Nothing is written to its standard input, which closes when this process ends. It stays in this
+                # session: Linux gives a session of its own as much processor time as this one (autogroup).
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-c", PROGRAM, str(folder)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True,
@@ -144,6 +144,6 @@ class FineTuneProcess:
                 self.raise_if_cancelled()
             if "report" not in outcome and "error" not in outcome:
                 errors.seek(0)
-                said = errors.read().decode(errors="replace").strip().splitlines() or ["no reason given"]
-                raise FineTuneError(f"the process ended with {process.returncode}: {said[-1]}")
+                text = errors.read().decode(errors="replace").strip().splitlines() or ["no reason given"]
+                raise FineTuneError(f"the process ended with {process.returncode}: {text[-1]}")
         return outcome

@@ -19,7 +19,7 @@ def main(answers: TextIO) -> None:
     """Fine-tune as requested in the folder."""
     folder = Path(sys.argv[1])
 
-    def say(**values: object) -> None:
+    def answer(**values: object) -> None:
         print(json.dumps(values), file=answers, flush=True)
 
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
@@ -39,15 +39,15 @@ def main(answers: TextIO) -> None:
     network = load_network(folder / WEIGHTS, request["device"])
     try:
         report = fine_tune(
-            network, scans, FineTuneConfig(**request["config"]), lambda p: say(progress=asdict(p)),
+            network, scans, FineTuneConfig(**request["config"]), lambda p: answer(progress=asdict(p)),
             transforms=transforms,
             began=request["began"],
         )  # fmt: skip
     except FineTuneError as error:
-        say(error=str(error))
+        answer(error=str(error))
         return
     save_network(report.network, folder / TUNED, card={})
-    say(report=report.to_dict())
+    answer(report=report.to_dict())
 
 
 def _end_with_the_parent() -> None:

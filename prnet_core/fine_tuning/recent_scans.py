@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+MIN_DIFFERENCE = 0.12
 SAMPLE = 2000
 CELLS_PER_RADIUS, CELLS = 2.0, 16
 SMALLEST_CELL = 1e-12
@@ -27,7 +28,7 @@ class RecentScan:
 
 
 class RecentScans:
-    """A ring buffer of `capacity` scans that differ by at least `min_difference`. Thread-safe.
+    """A ring buffer of `capacity` scans that differ by at least MIN_DIFFERENCE. Thread-safe.
 
     A scan similar to a kept one is not added, so a robot that stands still or returns to a place adds no scans. A full
     buffer drops the oldest scan. Two scans are compared in the sensor frame (`CellGrid.difference`), so no pose is
@@ -35,11 +36,10 @@ class RecentScans:
     0.06, a rotation by 5 degrees or a step of 20 cm in a room about 0.12.
     """
 
-    def __init__(self, capacity: int, min_difference: float = 0.12) -> None:
+    def __init__(self, capacity: int) -> None:
         self._lock = threading.Lock()
         self._scans: deque[RecentScan] = deque(maxlen=capacity)
         self._samples: deque[np.ndarray] = deque(maxlen=capacity)
-        self._min_difference = min_difference
         self._trajectory = 0
 
     def __len__(self) -> int:
@@ -54,7 +54,7 @@ class RecentScans:
         sample = points[np.random.default_rng(0).choice(len(points), min(SAMPLE, len(points)), replace=False)]
         grid = CellGrid(sample)
         with self._lock:
-            if any(grid.difference(other) < self._min_difference for other in reversed(self._samples)):
+            if any(grid.difference(other) < MIN_DIFFERENCE for other in reversed(self._samples)):
                 return False
             self._scans.append(RecentScan(points, T_odom_sensor, stamp, self._trajectory))
             self._samples.append(sample)

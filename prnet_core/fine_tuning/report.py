@@ -47,7 +47,7 @@ class FineTuneReport:
     def to_dict(self) -> dict:
         """Builtin values for JSON, without the network."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
-        return {**values, "before": asdict(self.before), "after": asdict(self.after), "config": self.config.to_dict()}
+        return {**values, "before": asdict(self.before), "after": asdict(self.after), "config": asdict(self.config)}
 
     @classmethod
     def from_dict(cls, values: dict, network: PRNet | None) -> FineTuneReport:

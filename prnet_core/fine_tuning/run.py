@@ -16,6 +16,7 @@ from .held_out import HeldOut
 from .progress import FineTuneError, FineTuneProgress, ScanTransform
 from .report import FineTuneReport
 from .scan_examples import ScanExamples, clean_scan, is_usable
+from .surface_examples import SurfaceExamples
 from .tuning import MAX_SKIPPED, Tuning
 
 
@@ -34,13 +35,14 @@ def fine_tune(
     or with the scans' known transforms where there are some. The weights with the lowest held-out error are kept if
     that is a gain, else the old ones. `should_stop` ends the run early with the best so far. On the CPU the result
     is a function of the seed and the number of threads, unless the seconds or `should_stop` end the run.
-    `began`: time.monotonic() from which `max_seconds` count, now when left out; what came before takes part of them.
+    `began`: time.monotonic() from which `max_seconds` count; None: now.
 
-    Raises FineTuneError for scans of a wrong shape, and when fewer than `min_scans` are usable.
+    Raises FineTuneError for scans of an invalid shape, and when fewer than `min_scans` are usable.
     """
     began = time.monotonic() if began is None else began
     config = config or FineTuneConfig()
-    examples, held_out_examples = split_scans(scans, transforms or (), config, network.config.features == "surface")
+    kind = SurfaceExamples if network.config.features == "surface" else ScanExamples
+    examples, held_out_examples = split_scans(scans, transforms or (), config, kind)
     tuning = Tuning(copy.deepcopy(network), examples, config)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
@@ -90,7 +92,10 @@ def fine_tune(
 
 
 def split_scans(
-    scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform], config: FineTuneConfig, surface: bool = False
+    scans: Sequence[np.ndarray],
+    transforms: Sequence[ScanTransform],
+    config: FineTuneConfig,
+    kind: type[ScanExamples] = ScanExamples,
 ) -> tuple[ScanExamples, ScanExamples]:
     """Examples for tuning and for validation, from different scans; the held-out scans are evenly spread.
 
@@ -117,6 +122,6 @@ def split_scans(
     within = [m for m in transforms if m.source in tuned and m.target in tuned]
     across = [m for m in transforms if m.source in held_out_scans]
     return (
-        ScanExamples(clouds, within, config, True, tuned, surface),
-        ScanExamples(clouds, across, replace(config, known_transform_share=1.0), False, held_out_scans, surface),
+        kind(clouds, within, config, True, tuned),
+        kind(clouds, across, replace(config, known_transform_share=1.0), False, held_out_scans),
     )

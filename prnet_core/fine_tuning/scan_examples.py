@@ -9,16 +9,13 @@ import torch
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.random_rotations import about_any_axis, any_rotation
-from prnet_core.pairs.pair_batch import PairBatch
+from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.pairs.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
 from prnet_core.simulation.views import View
 from prnet_core.simulation.visibility import visible_points
 
 from .config import FineTuneConfig
 from .progress import FineTuneError, ScanTransform
-from .surface_examples import SurfaceScanPair, stack_surface_pairs, surface_scan_pair
-
-Example = ScanPair | SurfaceScanPair
 
 MAX_POINTS = 16_384
 """Maximum number of points kept of a scan."""
@@ -34,7 +31,6 @@ class ScanExamples:
     A pair of one scan takes two disjoint samples of its points and crops each from a direction of its own, so that
     the overlap is partial and no point is in both; the paper transforms one and the same cloud.
     `sources`: scans that pairs are made from (default: all); the others are only targets of transforms.
-    `surface`: the pairs are for a network with rotation-invariant inputs (`SurfaceScanPair`).
     `transforms` that name a scan out of range raise FineTuneError.
     """
 
@@ -45,7 +41,6 @@ class ScanExamples:
         config: FineTuneConfig,
         augment: bool,
         sources: Sequence[int] | None = None,
-        surface: bool = False,
     ) -> None:
         for transform in transforms:
             if not (0 <= transform.source < len(scans) and 0 <= transform.target < len(scans)):
@@ -53,7 +48,6 @@ class ScanExamples:
         self.scans = scans
         self.sources = range(len(scans)) if sources is None else sources
         self.config = config
-        self.surface = surface
         self.num_transforms = len(transforms)
         self.transforms_of: dict[int, list[ScanTransform]] = {}
         for transform in transforms:
@@ -67,7 +61,7 @@ class ScanExamples:
     def __len__(self) -> int:
         return len(self.sources)
 
-    def draw(self, place: int, rng: np.random.Generator) -> Example:
+    def draw(self, place: int, rng: np.random.Generator) -> ScanPair:
         """A pair, of two scans or of one, whose source is the scan at this index of `sources`."""
         scan = self.sources[place]
         transforms = self.transforms_of.get(scan)
@@ -77,7 +71,7 @@ class ScanExamples:
                 return pair
         return self.of_one_scan(scan, rng)
 
-    def of_two_scans(self, transform: ScanTransform, rng: np.random.Generator) -> Example:
+    def of_two_scans(self, transform: ScanTransform, rng: np.random.Generator) -> ScanPair:
         """Two real scans. Sometimes the source is rotated at random, as in a pair without a guess."""
         turn = self._turn(rng) if rng.random() < 0.5 else np.eye(3)
         source, target = self.scans[transform.source], self.scans[transform.target]
@@ -85,7 +79,7 @@ class ScanExamples:
         views = View(se3.apply(T, source), T), View(target, np.eye(4))
         return self._make(*views, turn @ T[:3, :3].T, np.eye(3), rng)
 
-    def of_one_scan(self, scan: int, rng: np.random.Generator) -> Example:
+    def of_one_scan(self, scan: int, rng: np.random.Generator) -> ScanPair:
         """Two partial views of one scan, rotated against each other."""
         points = self.scans[scan]
         for _ in range(ATTEMPTS):
@@ -96,9 +90,12 @@ class ScanExamples:
                 return pair
         return self._make(*(View(half, np.eye(4)) for half in halves), self._turn(rng), np.eye(3), rng)
 
-    def _make(self, source: View, target: View, R_source: np.ndarray, R_target: np.ndarray, rng) -> Example:
-        if self.surface:
-            return surface_scan_pair(source.points, target.points, np.eye(4), self.config.num_points, rng)
+    @staticmethod
+    def stack(pairs: Sequence[ScanPair], device: torch.device | str = "cpu") -> PairBatch:
+        """One batch of pairs of equal numbers of points."""
+        return stack_pairs(pairs).to(device)
+
+    def _make(self, source: View, target: View, R_source: np.ndarray, R_target: np.ndarray, rng) -> ScanPair:
         return make_scan_pair(source, target, R_source, R_target, self.config.num_points, self._form, rng)
 
     def _turn(self, rng: np.random.Generator) -> np.ndarray:
@@ -140,14 +137,6 @@ def is_usable(points: np.ndarray) -> bool:
     return len(points) >= MIN_POINTS and float(np.ptp(points, axis=0).max()) > 0.0
 
 
-def stack(pairs: Sequence[Example], device: torch.device | str = "cpu") -> PairBatch:
-    """One batch of pairs of equal numbers of points, all of one kind."""
-    if isinstance(pairs[0], SurfaceScanPair):
-        return stack_surface_pairs(pairs, device)
-    source, target, T, matches = (torch.from_numpy(np.stack(column)).to(device) for column in zip(*pairs))
-    return PairBatch(source, target, T.float(), matches)
-
-
 def _split(points: np.ndarray, num_points: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     if len(points) < 2 * num_points:
         return points, points
@@ -155,5 +144,5 @@ def _split(points: np.ndarray, num_points: int, rng: np.random.Generator) -> tup
     return points[order[: len(points) // 2]], points[order[len(points) // 2 :]]
 
 
-def _overlap(pair: Example) -> float:
+def _overlap(pair: ScanPair) -> float:
     return float((pair.matches >= 0).mean())

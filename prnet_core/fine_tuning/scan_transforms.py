@@ -16,8 +16,8 @@ from .progress import ScanTransform
 REACH = 3
 
 
-def transforms_between(scans: Sequence[RecentScan], reach: int = REACH) -> list[ScanTransform]:
-    """Transforms, in both directions, between scans of one trajectory at most `reach` apart, where both have poses.
+def transforms_between(scans: Sequence[RecentScan]) -> list[ScanTransform]:
+    """Transforms, in both directions, between scans of one trajectory at most REACH apart, where both have poses.
 
     T_target_source = T_odom_target^-1 T_odom_source. Over so few scans the drift is small.
     """
@@ -25,7 +25,7 @@ def transforms_between(scans: Sequence[RecentScan], reach: int = REACH) -> list[
     for source, a in enumerate(scans):
         for target, b in enumerate(scans):
             known = a.T_odom_sensor is not None and b.T_odom_sensor is not None
-            if known and 0 < abs(source - target) <= reach and a.trajectory == b.trajectory:
+            if known and 0 < abs(source - target) <= REACH and a.trajectory == b.trajectory:
                 transforms.append(ScanTransform(source, target, se3.invert(b.T_odom_sensor) @ a.T_odom_sensor))
     return transforms
 

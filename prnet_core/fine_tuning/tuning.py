@@ -11,7 +11,7 @@ from prnet_core.model.precision import bfloat16_is_fast
 from prnet_core.pairs.pair_batch import PairBatch
 
 from .config import FineTuneConfig
-from .scan_examples import ScanExamples, stack
+from .scan_examples import ScanExamples
 
 MAX_SKIPPED = 10
 """This number of consecutive steps without a finite loss and gradient ends a run."""
@@ -65,7 +65,7 @@ class Tuning:
         )
         rng = np.random.default_rng(self._seed(step, 3))
         chosen = order[place * self.config.batch_size : (place + 1) * self.config.batch_size]
-        return stack([self.examples.draw(int(scan), rng) for scan in chosen], self.device)
+        return self.examples.stack([self.examples.draw(int(scan), rng) for scan in chosen], self.device)
 
     def _seed(self, step: int, purpose: int) -> int:
         return int(np.random.SeedSequence([self.config.seed, purpose, step]).generate_state(1)[0])

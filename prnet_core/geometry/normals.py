@@ -26,9 +26,9 @@ def orient_away(points: np.ndarray, normals: np.ndarray, origins: np.ndarray | N
 def estimated_viewpoint(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """A position (3,) that all surfaces of the points (N, 3) could have been seen from, by their normals of any sign.
 
-    Normals oriented away from it change their sign least between neighbouring points of a surface: a scan, and
-    nearly so the fused scans of a short path, is seen whole from where its sensor was. Of a closed object it is a point
-    inside. The best of random positions within the cloud and its centroid, and of some around that one.
+    Normals oriented away from it change their sign least often between neighbouring points of a surface. For a scan,
+    and nearly so for the fused scans of a short path, this is about where the sensor was; for a closed object it is a
+    point inside. Searched among the centroid and random positions within the cloud, then around the best of them.
     """
     if len(points) <= NUM_NEIGHBOURS:
         return points.mean(axis=0) if len(points) else np.zeros(3)

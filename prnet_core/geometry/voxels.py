@@ -19,7 +19,7 @@ def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng
     low = high / 512
     for _ in range(8):
         middle = float(np.sqrt(low * high))
-        if min(_count_voxels(column, middle) for column in columns) >= num_voxels:
+        if min(count_voxels(column, middle) for column in columns) >= num_voxels:
             low = middle
         else:
             high = middle
@@ -45,6 +45,7 @@ def _voxel_keys(columns: np.ndarray, voxel: float) -> np.ndarray:
     return (x << 42) | (y << 21) | z
 
 
-def _count_voxels(columns: np.ndarray, voxel: float) -> int:
+def count_voxels(columns: np.ndarray, voxel: float) -> int:
+    """Number of occupied voxels of points given as columns (3, N), none negative."""
     keys = np.sort(_voxel_keys(columns, voxel))
     return 1 + int(np.count_nonzero(np.diff(keys)))

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class BagError(ValueError):
-    """The bag cannot be read, or does not hold what was asked for; the text says what it does hold."""
+    """The bag cannot be read, or does not hold what was requested; the text says what it holds."""
 
 
 class BagFile(NamedTuple):

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry.se3 import invert, make_transform
-from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError, seconds
+from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError
+from prnet_core.io.pointcloud2 import seconds
 
 STATIC_TOPIC = "/tf_static"
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
@@ -86,17 +87,15 @@ def static_transform(statics: dict[str, StampedTransform], target: str, source: 
     return invert(T_root_target) @ T_root_source
 
 
-def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None:
+def ground_truth(bag: Bag, frame: str) -> Poses | None:
     """The recorded ground truth poses of `frame`, by header stamp.
 
-    Without a topic: the first topic with ground_truth in its name that has poses of `frame`, or None when no topic is
-    called so. Where the poses are those of another frame of the robot, static transforms carry them over.
+    Those of the first topic with ground_truth in its name that has poses of `frame`; None when there is no such topic.
+    Poses of another frame of the robot are converted by static transforms.
 
     Raises:
         BagError: no such topic has poses of a frame that static transforms connect with `frame`.
     """
-    if topic is not None:
-        return _poses_of(bag, frame, topic)
     problem = None
     for name in bag.pose_topics():
         if any(part in name for part in _GROUND_TRUTH_NAMES):
@@ -110,7 +109,7 @@ def ground_truth(bag: Bag, frame: str, topic: str | None = None) -> Poses | None
 
 
 def ground_truth_if_usable(bag: Bag, frame: str) -> Poses | None:
-    """As `ground_truth` for a mere comparison: None, with a warning in the log, where it raises."""
+    """As `ground_truth`, but None with a warning in the log where it raises: for a comparison."""
     try:
         return ground_truth(bag, frame)
     except BagError as error:

@@ -1,6 +1,6 @@
 """ROS 2 bags (mcap, sqlite3) and ROS 1 bags, read with `rosbags`: no ROS installation is needed.
 
-Messages are streamed from the files, never held all at once. Types are decoded with the definitions of the ROS
+Messages are streamed from the files, never all in memory at once. Types are decoded with the definitions of the ROS
 distributions, not with those in the bag: bags without definitions, and bags with unknown ones, read alike. Damaged
 messages and parts are left out, counted, and named in the log; what can be read, is.
 """
@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prnet_core.io.bag_files import BagError, BagFile, open_files
+from prnet_core.io.pointcloud2 import Cloud, CloudError, read_cloud, seconds
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from prnet_core.io.pointcloud2 import Cloud
 
 POINT_CLOUD = "sensor_msgs/msg/PointCloud2"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
@@ -143,7 +142,7 @@ class Bag:
         raise BagError(f"{self.path}: {problem}. PointCloud2 topics in this bag: {listed}")
 
     def raw_messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
-        """Messages in the order of their log time, as CDR; ROS 1 messages are converted on the way.
+        """Messages in the order of their log time, as CDR; ROS 1 messages are converted.
 
         `topics` are full names; None is all topics. A message of a ROS 1 type that ROS 2 does not know is left
         out. A file that is damaged further on ends there, with a warning in the log.
@@ -172,7 +171,7 @@ class Bag:
     def scans(self, topic: str | None = None) -> Iterator[Scan]:
         """The scans of a PointCloud2 topic that are in the frame of its first one; `topic` as in `point_cloud_topic`.
 
-        Left out, counted in `skipped` and named in the log once a reason: clouds that cannot be decoded or read (no
+        Left out, counted in `skipped` and logged once for each reason: clouds that cannot be decoded or read (no
         x, y, z; less data than their size says), and clouds in another frame (a second sensor on the topic).
 
         Raises:
@@ -182,8 +181,6 @@ class Bag:
 
     def _scans(self, topic: str) -> Iterator[tuple[float, Scan]]:
         """(time of recording in seconds, scan)."""
-        from prnet_core.io.pointcloud2 import CloudError, read_cloud
-
         self.skipped.clear()
         frame = None
         for message in self.raw_messages([topic]):
@@ -249,11 +246,6 @@ class Bag:
                 count = connection.msgcount + (known.count if known else 0)
                 topics[connection.topic] = BagTopic(connection.topic, _ros2_type(connection.msgtype), count)
         return topics
-
-
-def seconds(stamp: Any) -> float:
-    """A builtin_interfaces/Time in seconds."""
-    return stamp.sec + stamp.nanosec * 1e-9
 
 
 def _unpacked(cdr: bytes) -> bytes:

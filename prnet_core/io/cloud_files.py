@@ -44,7 +44,7 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
         hint = f" (compressed with {packed}: unpack it first)" if packed else ""
         raise CloudFileError(f"{path}: unknown kind of file{hint}, known are {' '.join(sorted(_READERS))}")
     if columns is not None and reader not in (_read_bin, read_table):
-        raise CloudFileError(f"{path}: columns are stated for .bin and text files only")
+        raise CloudFileError(f"{path}: columns can be named for .bin and text files only")
     try:
         with np.errstate(invalid="ignore", over="ignore"):  # of signalling NaN, and of values beyond float64
             points = reader(path) if columns is None else reader(path, columns)
@@ -88,20 +88,21 @@ def _write_text(path: Path, points: np.ndarray) -> None:
         np.savetxt(temporary, np.asarray(points), fmt="%s")
 
 
+# In a folder, of two files that differ in the suffix alone the one listed first is read.
 _READERS: dict[str, Callable[..., np.ndarray]] = {
-    ".ply": lambda path: read_ply(path.read_bytes()),
-    ".pcd": lambda path: read_pcd(path.read_bytes()),
     ".npy": read_npy,
     ".npz": read_npz,
+    ".ply": lambda path: read_ply(path.read_bytes()),
+    ".pcd": lambda path: read_pcd(path.read_bytes()),
     ".bin": _read_bin,
     ".las": read_las,
     ".laz": read_las,
     ".e57": read_e57,
     ".xyz": read_table,
-    ".txt": read_table,
     ".csv": read_table,
     ".pts": read_table,
     ".asc": read_table,
+    ".txt": read_table,
 }
 _WRITERS: dict[str, Callable[[Path, np.ndarray], None]] = {
     ".ply": write_ply,
@@ -109,4 +110,4 @@ _WRITERS: dict[str, Callable[[Path, np.ndarray], None]] = {
     ".xyz": _write_text,
     ".txt": _write_text,
 }
-WRITTEN_SUFFIXES = tuple(_WRITERS)
+READ_SUFFIXES, WRITTEN_SUFFIXES = tuple(_READERS), tuple(_WRITERS)

@@ -25,7 +25,7 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
     Capitals, quotes and units (`X [m]`, `x(m)`, `x_m`) do not matter; `pos_x`, `Points:0` and `easting` are known too.
 
     Raises:
-        ValueError: none or several columns are called so, or their units differ; the text lists the names.
+        ValueError: no or several columns have such names, or their units differ; the text lists the names.
     """
     split = [_split(name) for name in names]
     stems = [name for name, _ in split]
@@ -39,7 +39,7 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
     columns = [stems.index(name) for name in triple]
     for name in triple:
         if stems.count(name) > 1:
-            raise ValueError(f"the column {name} is there twice: {listed}")
+            raise ValueError(f"the column {name} appears twice: {listed}")
     if len({split[column][1] for column in columns}) > 1:
         raise ValueError(f"the units of the columns differ: {listed}")
     return columns
@@ -52,7 +52,7 @@ def names_xyz(names: Sequence[str]) -> bool:
 
 
 def is_column_name(word: str) -> bool:
-    """Whether the word is what columns of scans are usually called."""
+    """Whether the word is a usual name of a column of scans."""
     return _split(word)[0] in _MORE_NAMES
 
 
@@ -63,7 +63,7 @@ def _triples() -> list[tuple[str, ...]]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The name in small letters without separators, and its unit of length or ''."""
+    """The name in lower case without separators, and its unit of length or ''."""
     name = name.strip().strip("\"'").strip().lower()
     match = _UNIT.match(name)
     if match:

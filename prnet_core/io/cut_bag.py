@@ -1,4 +1,4 @@
-"""What is common to the readers of damaged bag files: they read record after record, without the file's index."""
+"""Base of the readers of damaged bag files, which read record after record without the index of the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CutBag:
         """Read the file through once.
 
         Raises:
-            ValueError: it is no such file, or holds no complete message.
+            ValueError: the file has another format, or holds no complete message.
             OSError: it cannot be opened.
         """
         self.path = path

@@ -12,7 +12,7 @@ _USUAL_WIDTH = 6
 _FEWEST_ROWS = 64  # of a width beyond the usual ones
 _ALIKE = 0.25  # largest distance of the distributions (Kolmogorov-Smirnov) of two columns that hold the same
 _SAMPLE = 240_000  # values
-_CLEAR = 20.0  # difference of log likelihood beyond which a width is certain
+_CLEAR = 20.0  # difference of log likelihood above which a width is certain
 _TOO_FEW = 64  # values with which no width can be clear: then x y z intensity, as in KITTI
 _SMALLEST, _LARGEST = 1e-20, 1e8
 

@@ -13,7 +13,7 @@ _THIN = 0.02  # of the spread of the next two columns
 def refuse_other_columns(table: np.ndarray) -> None:
     """Raise ValueError where one of the first three columns of (N, C >= 4) is no coordinate by its values.
 
-    That is a row number or a time (it grows evenly, or it is sorted and thin), or whole numbers such as rings and
+    That is a row number or a time (it grows evenly, or it is sorted and narrow), or whole numbers such as rings and
     intensities where three other columns have fractions.
     """
     if len(table) < _FEWEST_ROWS or table.shape[1] < 4:

@@ -22,7 +22,7 @@ _LZF_LARGEST_RATIO = 88  # three bytes become 264
 
 
 class _Header(NamedTuple):
-    """columns: position of x, y, z among the fields. dtypes, counts: of each field. num_points: what is promised."""
+    """columns: position of x, y, z among the fields. dtypes, counts: of each field. num_points: as stated."""
 
     columns: list[int]
     dtypes: list[np.dtype]
@@ -104,7 +104,7 @@ def _num_points(lines: dict[str, list[str]]) -> int:
         return points
     grid = width * (1 if height is None else height)
     if points is not None and points != grid:
-        raise ValueError(f"the PCD header promises {points} POINTS and a grid of {width} x {height}")
+        raise ValueError(f"the PCD header states {points} POINTS and a grid of {width} x {height}")
     return grid
 
 
@@ -123,7 +123,7 @@ def _read_ascii(body: bytes, header: _Header) -> np.ndarray:
         rows = np.loadtxt(lines, usecols=columns, ndmin=2, comments=None, encoding="latin-1")
     if len(rows) != header.num_points:
         than = "fewer" if len(rows) < header.num_points else "more"
-        raise ValueError(f"{len(rows)} rows, {than} than the {header.num_points} points promised")
+        raise ValueError(f"{len(rows)} rows, {than} than the {header.num_points} points stated")
     return rows
 
 
@@ -137,7 +137,7 @@ def _read_compressed(body: bytes, header: _Header) -> np.ndarray:
     if unpacked < needed:
         raise ValueError(f"the compressed block holds fewer than {header.num_points} points")
     if len(block) < packed or unpacked > _LZF_LARGEST_RATIO * packed:
-        raise ValueError(f"the compressed block has {len(block)} bytes, too few for the {unpacked} promised")
+        raise ValueError(f"the compressed block has {len(block)} bytes, too few for the {unpacked} stated")
     raw = decompress_lzf(block, unpacked)
     offsets = np.concatenate([[0], np.cumsum(header.sizes)]) * header.num_points
     columns = [
@@ -175,5 +175,5 @@ def decompress_lzf(data: bytes, size: int) -> bytes:
     except IndexError:
         raise ValueError("LZF data ends within a reference") from None
     if len(out) != size:
-        raise ValueError(f"LZF data gives {len(out)} bytes, {size} were promised")
+        raise ValueError(f"LZF data gives {len(out)} bytes, {size} were stated")
     return bytes(out)

@@ -22,7 +22,7 @@ class CloudError(ValueError):
 
     ``kind`` is one of ``empty`` (no point, or no bytes), ``not_finite`` (every point is NaN, infinite or the origin),
     ``no_xyz`` (x, y or z is missing or of an unknown type), ``layout`` (sizes that contradict each other) and
-    ``short_data`` (fewer bytes than the header promises): few and fixed, so that they can be counted.
+    ``short_data`` (fewer bytes than the header states): few and fixed, so that they can be counted.
     """
 
     def __init__(self, kind: str, text: str) -> None:
@@ -52,8 +52,8 @@ class Cloud:
 def read_cloud(message: Any) -> Cloud:
     """Finite points, and their times when there are any, of a PointCloud2 message.
 
-    ``is_dense`` is not used: drivers set it to true with NaN inside. Where a ray did not come back, others write
-    (0, 0, 0). Raises CloudError.
+    ``is_dense`` is not used: some drivers set it although there are NaN. Others write (0, 0, 0) for a ray without a
+    return. Raises CloudError.
     """
     layout = _Layout.of(message)
     fields = {field.name: field for field in reversed(message.fields)}
@@ -67,7 +67,7 @@ def read_cloud(message: Any) -> Cloud:
         keep = np.flatnonzero(usable)
         if keep.size == 0:
             raise CloudError("not_finite", f"all {len(points)} points are NaN, infinite or (0, 0, 0)")
-    times, reason = _read_times(layout, fields, _seconds(message.header.stamp), keep)
+    times, reason = _read_times(layout, fields, seconds(message.header.stamp), keep)
     num_points = len(points)
     if keep is not None:
         points = points.take(keep, axis=0)
@@ -157,7 +157,7 @@ def _read_times(
 ) -> tuple[np.ndarray | None, str]:
     """(N,) seconds after the stamp and '', of the first usable time field; or None and the reason.
 
-    A field that is not where it says costs the times, not the points.
+    An invalid time field costs the times, not the points.
     """
     known = {name: time_field(name) for name in fields}
     names = sorted((name for name in fields if known[name]), key=lambda name: known[name][0])
@@ -179,5 +179,6 @@ def _read_times(
     return None, reason
 
 
-def _seconds(stamp: Any) -> float:
+def seconds(stamp: Any) -> float:
+    """A builtin_interfaces/Time in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9

@@ -35,13 +35,13 @@ class RecordedScan(NamedTuple):
 class RecordedScans:
     """Scans in order; iterating gives RecordedScan.
 
-    truth: the ground truth beside the scans, or None. After an iteration, stamps are those of all scans (NaN for a file
-    that was skipped), skipped counts by reason the scans left out, and no_times those given without point times.
+    ground_truth: the one beside the scans, or None. After an iteration, stamps are those of all scans (NaN for a file
+    that was skipped); skipped and no_times count, by reason, the scans left out and those without point times.
     """
 
     path: Path
     topic: str | None = None
-    truth: Trajectory | None = None
+    ground_truth: Trajectory | None = None
     stamps: list[float] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     no_times: Counter[str] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class FolderScans(RecordedScans):
             if not usable.all():
                 _log.warning("%s: %d ground truth poses are not finite", path, np.count_nonzero(~usable))
             poses, stamps = poses[usable], stamps[usable]
-        super().__init__(path, truth=None if poses is None else Trajectory(stamps, poses))
+        super().__init__(path, ground_truth=None if poses is None else Trajectory(stamps, poses))
 
     def _scans(self) -> Iterator[RecordedScan]:
         for index, stamp in enumerate(self._folder.stamps):
@@ -107,8 +107,8 @@ class BagScans(RecordedScans):
         topic = self._bag.point_cloud_topic(topic)
         first = next(self._bag.scans(topic), None)
         poses = None if first is None else ground_truth_if_usable(self._bag, first.frame_id)
-        truth = None if poses is None else Trajectory(poses.stamps, poses.T_parent_frame)
-        super().__init__(path, topic, truth)
+        ground_truth = None if poses is None else Trajectory(poses.stamps, poses.T_parent_frame)
+        super().__init__(path, topic, ground_truth)
 
     def _scans(self) -> Iterator[RecordedScan]:
         for scan in self._bag.scans(self.topic):
@@ -127,12 +127,12 @@ def open_scans(path: Path, topic: str | None = None, columns: str | None = None)
     Raises CloudFileError or BagError with what was found instead, FileNotFoundError when nothing is there.
     """
     if path.suffix.lower() in CLOUD_SUFFIXES and not path.is_dir():
-        raise CloudFileError(f"{path} is a single scan: name the folder of several")
+        raise CloudFileError(f"{path} is a single scan; a folder of scans is needed")
     holds_bag = path.is_dir() and any(file.name == "metadata.yaml" or is_storage_file(file) for file in path.iterdir())
     if path.is_dir() and not holds_bag:
         return FolderScans(path, columns)
     if columns is not None:
-        raise BagError(f"{path}: columns are stated for folders of .bin and text files, not for bags")
+        raise BagError(f"{path}: columns can be named for folders of .bin and text files, not for bags")
     return BagScans(path, topic)
 
 
@@ -156,8 +156,3 @@ class GroundTruthFile:
             raise ValueError(f"{self._path}: {len(self._poses)} poses for {len(stamps)} scans")
         usable = np.isfinite(self._poses).all(axis=(1, 2)) & np.isfinite(stamps)
         return Trajectory(np.asarray(stamps)[usable], self._poses[usable])
-
-
-def read_truth(path: Path, stamps: list[float]) -> Trajectory:
-    """The ground truth of a TUM or KITTI file for scans at these stamps; raises as `GroundTruthFile` does."""
-    return GroundTruthFile(path).for_scans(stamps)

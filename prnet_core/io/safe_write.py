@@ -45,7 +45,7 @@ def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
     names: files that are to be written in it.
 
     Raises:
-        OSError: something else is in the way, it cannot be written to, or the disk is full; the text names the path.
+        OSError: the path is not a folder, it cannot be written to, or the disk is full; the text names the path.
     """
     path = Path(path)
     nearest = _target(path)
@@ -54,7 +54,7 @@ def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
     while not nearest.exists():
         nearest = nearest.parent
     if not nearest.is_dir():
-        raise NotADirectoryError(f"{path} is to be a folder, and {nearest} is none")
+        raise NotADirectoryError(f"{path} cannot be made: {nearest} is not a folder")
     _probe(nearest, path)
     if nearest == _target(path):
         for name in names:

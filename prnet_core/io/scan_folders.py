@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from pathlib import Path
 
 import numpy as np
 
-from prnet_core.io.cloud_files import CloudFileError, read_cloud_file
+from prnet_core.io.ascii_rows import read_numbers
+from prnet_core.io.cloud_files import READ_SUFFIXES, CloudFileError, read_cloud_file
 from prnet_core.io.natural_order import in_natural_order
+from prnet_core.io.trajectories import read_kitti
 
-CLOUD_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".bin", ".las", ".laz", ".e57", ".xyz", ".csv", ".pts", ".asc")
+CLOUD_SUFFIXES = tuple(suffix for suffix in READ_SUFFIXES if suffix != ".txt")  # that of stamps, poses and lists
 KINECT_RATE = 30.0
 DEFAULT_RATE = 10.0
 _UNIX_TIME = (3e8, 4e9)  # s: from 1979 to 2096
@@ -82,7 +83,12 @@ class ScanFolder:
     def _read_stamps(self) -> np.ndarray:
         file = self.folder / "times.txt"
         if file.is_file():
-            return self._in_seconds(self._rows(file, ndmin=1), file)
+            try:
+                stamps = read_numbers(file, ndmin=1)
+            except ValueError as error:
+                raise CloudFileError(str(error)) from error
+            self._check_length(stamps, file)
+            return self._in_seconds(stamps, file)
         rate = KINECT_RATE if self.files[0].suffix == ".png" else DEFAULT_RATE
         return np.arange(len(self.files)) / rate
 
@@ -101,36 +107,26 @@ class ScanFolder:
         if not file.is_file():
             return None
         try:
-            rows = self._rows(file, ndmin=2)
-            if rows.shape[1] != 12:
-                raise CloudFileError(f"{file}: a row has 12 numbers (upper 3x4 of the pose), not {rows.shape[1]}")
-        except (CloudFileError, OSError) as error:
+            poses = read_kitti(file)
+            self._check_length(poses, file)
+        except (ValueError, OSError) as error:
             _log.warning("%s; no ground truth is used", error)
             return None
-        poses = np.tile(np.eye(4), (len(rows), 1, 1))
-        poses[:, :3] = rows.reshape(-1, 3, 4)
         return poses
 
     def _read_intrinsics(self) -> np.ndarray:
         file = self.folder / "intrinsics.txt"
         try:
-            intrinsics = np.loadtxt(file, ndmin=2, encoding="utf-8-sig")
+            intrinsics = read_numbers(file)
         except (ValueError, OSError) as error:
             raise CloudFileError(f"{file}: no camera matrix of 3x3 numbers: {error}") from error
         if intrinsics.shape != (3, 3) or not (np.isfinite(intrinsics).all() and intrinsics[0, 0] * intrinsics[1, 1]):
             raise CloudFileError(f"{file}: not a camera matrix of 3x3 numbers")
         return intrinsics
 
-    def _rows(self, file: Path, ndmin: int) -> np.ndarray:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a file without rows
-                rows = np.loadtxt(file, ndmin=ndmin, encoding="utf-8-sig")
-        except ValueError as error:
-            raise CloudFileError(f"{file}: {error}") from error
+    def _check_length(self, rows: np.ndarray, file: Path) -> None:
         if len(rows) != len(self.files):
             raise CloudFileError(f"{file}: {len(rows)} rows for {len(self.files)} scans")
-        return rows
 
 
 def depth_to_points(depth: np.ndarray, intrinsics: np.ndarray) -> np.ndarray:

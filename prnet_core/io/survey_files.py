@@ -35,14 +35,14 @@ def read_las(path: Path) -> np.ndarray:
         chunks, number = [], _SMALLEST_CHUNK
         try:
             file = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
-            promised = file.header.point_count
+            stated = file.header.point_count
             if table_start:
                 position = stream.tell()
                 (vlr,) = [record for record in file.header.vlrs if record.record_id == _LAZ_RECORD]
-                _check_laz_chunks(stream, vlr.record_data, table_start, file.header.offset_to_point_data, promised)
+                _check_laz_chunks(stream, vlr.record_data, table_start, file.header.offset_to_point_data, stated)
                 stream.seek(position)
-            while (read := sum(map(len, chunks))) < promised:
-                chunk = file.read_points(min(number, promised - read))
+            while (read := sum(map(len, chunks))) < stated:
+                chunk = file.read_points(min(number, stated - read))
                 if len(chunk) == 0:
                     break
                 chunks.append(np.stack([np.asarray(chunk.x), np.asarray(chunk.y), np.asarray(chunk.z)], axis=1))
@@ -51,15 +51,15 @@ def read_las(path: Path) -> np.ndarray:
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
             raise ValueError(f"not a readable LAS file, or cut short: {error}") from error
-    if read < promised:
-        raise ValueError(f"cut short: {read} points, fewer than the {promised} of its header")
+    if read < stated:
+        raise ValueError(f"cut short: {read} points, fewer than the {stated} of its header")
     return np.concatenate(chunks) if chunks else np.empty((0, 3))
 
 
 def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
     """Where the table of chunks of a LAZ file begins; 0 for LAS.
 
-    Raises ValueError where sizes in the file contradict its own: laspy and lazrs would allocate what they promise.
+    Raises ValueError where sizes in the file contradict its own: laspy and lazrs allocate what these sizes state.
     """
     header = stream.read(_LAS_HEADER)
     if not header.startswith(b"LASF") or len(header) < 227:

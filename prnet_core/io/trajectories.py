@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from prnet_core.io.ascii_rows import read_numbers
 from prnet_core.io.safe_write import replacing
 
 _log = logging.getLogger(__name__)
@@ -78,12 +78,7 @@ def read_kitti(path: Path | str) -> np.ndarray:
 
 
 def _read_rows(path: Path | str, width: int, kind: str, meaning: str) -> np.ndarray:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a file without rows
-            rows = np.loadtxt(path, ndmin=2, encoding="utf-8-sig")
-    except ValueError as error:
-        raise ValueError(f"{path}: not a {kind} file: {error}") from error
+    rows = read_numbers(path)
     if len(rows) == 0:
         raise ValueError(f"{path}: no poses in it")
     if rows.shape[1] != width:

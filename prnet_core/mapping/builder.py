@@ -36,7 +36,7 @@ class MapBuilder:
         self._last_closure = -1
 
     def add_scan(self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray) -> bool:
-        """Take a scan (N, 3), metres, in the sensor's frame, with its odometry pose (4, 4); True when it is kept.
+        """Add a scan (N, 3), metres, in the sensor's frame, with its odometry pose (4, 4); True when it is kept.
 
         A keyframe has the points that its sensor measures precisely: `precise_points`.
         covariance: (6, 6) of the pose relative to the previous keyframe, x y z rx ry rz, in that keyframe's frame.
@@ -61,7 +61,7 @@ class MapBuilder:
         return True
 
     def state(self) -> dict[str, np.ndarray]:
-        """What is needed to go on with the map beside the map itself; see `restore`."""
+        """What a builder needs beside the map itself to continue it; see `restore`."""
         return {
             "odometry_poses": np.array(self.odometry_poses).reshape(-1, 4, 4),
             "T_map_odom": self.T_map_odom,
@@ -70,7 +70,7 @@ class MapBuilder:
         }
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Go on with the map from the `state` of another builder."""
+        """Continue from the `state` of another builder."""
         self.odometry_poses = list(state["odometry_poses"])
         self.T_map_odom = state["T_map_odom"]
         self.num_rejected_closures, self.num_dropped, self._last_closure = map(int, state["numbers_of_builder"])

@@ -1,6 +1,6 @@
-"""A map that is being built, kept in a folder: another process goes on with it when the first one has died.
+"""A map that is being built, kept in a folder: another process continues it when the first one has ended.
 
-A keyframe is written once; poses, constraints and what the builder needs to go on are one small file that is replaced.
+A keyframe is written once; poses, constraints and the state of the builder are one small file that is replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MapCheckpoint:
         self._next = 0
 
     def write(self, mapper: OdometryMapper, trajectory: int) -> None:
-        """Write what has changed since the last time. Raises OSError, and the last state stays whole."""
+        """Write what has changed since the last call. Raises OSError; the last state is then unchanged."""
         built = mapper.builder.map
         numbers = []
         for keyframe in built.keyframes:
@@ -55,7 +55,7 @@ class MapCheckpoint:
                 del self._numbers[key]
 
     def read(self, mapper: OdometryMapper) -> int | None:
-        """Give a new mapper the state that was written; the trajectory's number, or None where there is no state.
+        """Restore the written state in a new mapper; the number of the trajectory, or None where there is no state.
 
         Raises ValueError where the state is damaged; the mapper is then as it was.
         """
@@ -85,7 +85,7 @@ class MapCheckpoint:
         return trajectory
 
     def clear(self) -> None:
-        """Forget everything: a new map starts."""
+        """Delete all files: a new map starts."""
         for file in self.folder.glob("*.np[yz]"):
             file.unlink(missing_ok=True)
         self._numbers, self._next = {}, 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from prnet_core.io.safe_write import replacing
 from prnet_core.mapping.place_features import PlaceFeatures
 
 VERSION = 1  # to be raised when place_features gives something else
@@ -38,11 +38,10 @@ def read_features(folder: Path, key: np.ndarray) -> list[PlaceFeatures] | None:
 
 def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures]) -> bool:
     """Write the features of all keyframes; False where the folder cannot be written, which costs only time."""
-    part = folder / f".{NAME}.{os.getpid()}.part"
     try:
-        with part.open("wb") as file:
+        with replacing(folder / NAME) as temporary:
             np.savez(
-                file,
+                temporary,
                 key=_with_version(key),
                 points=np.vstack([place.points for place in features]),
                 features=np.vstack([place.features for place in features]),
@@ -50,10 +49,8 @@ def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures])
                 descriptor=np.array([place.descriptor for place in features]),
                 counts=np.array([(len(place.points), len(place.signature)) for place in features]),
             )
-        os.replace(part, folder / NAME)
     except OSError as error:
         _log.info("the features of the map are not kept: %s", error)
-        part.unlink(missing_ok=True)
         return False
     return True
 

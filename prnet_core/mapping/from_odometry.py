@@ -21,7 +21,7 @@ class OdometryMapper:
         self._last_pose = np.eye(4)
 
     def add_update(self, update: OdometryUpdate) -> bool:
-        """Take the answer to one scan; True when its scan becomes a keyframe. Rejected scans are left out.
+        """Add the scan of an update; True when it becomes a keyframe. Rejected scans are left out.
 
         Poses are those in the map of the odometry's keyframes, where a relocation is a measured motion.
         """
@@ -33,7 +33,7 @@ class OdometryMapper:
     def add_scan(
         self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray | None
     ) -> bool:
-        """Take a scan (N, 3), metres, in the sensor's frame; True when it becomes a keyframe.
+        """Add a scan (N, 3), metres, in the sensor's frame; True when it becomes a keyframe.
 
         T_odom_sensor: (4, 4) by odometry. covariance: (6, 6) of its registration, or None for the first scan.
         """
@@ -45,11 +45,11 @@ class OdometryMapper:
         return kept
 
     def state(self) -> dict[str, np.ndarray]:
-        """What is needed to go on beside the map itself."""
+        """What a mapper needs beside the map itself to continue it."""
         return {**self.builder.state(), "covariance": self._covariance, "last_pose": self._last_pose}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Go on from the `state` of another mapper."""
+        """Continue from the `state` of another mapper."""
         self.builder.restore(state)
         self._covariance, self._last_pose = state["covariance"], state["last_pose"]
 

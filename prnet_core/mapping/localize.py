@@ -40,7 +40,7 @@ class PlaceHypothesis:
 
 @dataclass(frozen=True)
 class LocalizationResult:
-    """Answer to one scan.
+    """The pose of one scan in the map.
 
     status: 'accepted', 'ambiguous' (several places fit alike: `alternatives`), or 'rejected'.
     T_map_sensor: (4, 4), takes points of the sensor's frame into the map's; not to be used unless accepted.
@@ -66,8 +66,8 @@ class LocalizationResult:
 class Localizer:
     """Finds scans in a map: retrieval by descriptors, hypotheses from local features, registration, verification.
 
-    folder: of the saved map, where its features are kept for the next time; None: nowhere. Raises MapError for a map
-    without keyframes.
+    folder: of the saved map, where its features are kept for the next time; None: they are not kept. Raises MapError
+    for a map without keyframes.
     """
 
     def __init__(

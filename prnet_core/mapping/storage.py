@@ -28,7 +28,7 @@ FORMAT, VERSION = "prnet_map", 1
 
 
 def check_map_target(folder: Path | str) -> Path:
-    """The folder where a map is to be written, links resolved. Raises MapError, before any work, when that cannot be.
+    """The folder where a map is to be written, links resolved. Raises MapError where it cannot be written.
 
     A folder that holds something other than a map is not replaced.
     """
@@ -71,7 +71,7 @@ def save_map(keyframe_map: KeyframeMap, folder: Path | str, voxel_size: float) -
 
 
 def _remove_remains(folder: Path) -> None:
-    """Remove what writers left beside the map that were killed."""
+    """Remove what killed writers left beside the map."""
     for path in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
         number = path.name.split(".")[-2]
         if number.isdecimal() and not Path(f"/proc/{number}").exists():

@@ -21,7 +21,7 @@ JOINED_SECONDS = 15.0
 STEP = 0.1  # of the median range: after this translation a scan is joined, or followed,
 STEP_ANGLE = 0.35  # or after this rotation, radians,
 FOLLOW_PERIOD = 1.0  # or, followed, after this many seconds
-MAX_MISSES = 4  # verifications near the prediction that may fail in a row before the map is searched
+MAX_MISSES = 4  # failed verifications near the prediction, in a row, after which the map is searched
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class OdometryScan:
 
 @dataclass(frozen=True)
 class MapPose:
-    """What is known after a scan.
+    """The pose of the robot in the map after a scan.
 
     state: 'searching' (nothing known), 'ambiguous' (several places fit; more scans are waited for), 'localized', or
         'unverified' (localized before, by odometry alone since: outside the map, or the place has changed).
     reason: of the last verification. T_map_odom: (4, 4), or None where it is not known, for poses of `trajectory`.
-    found: the verification of this very scan, when there was one and its pose may be used, else None.
+    found: the verification of this scan, when there was one and it was accepted, else None.
     note: the answer to an initial pose, else empty. alternatives: number of other places that fit.
     """
 
@@ -59,7 +59,7 @@ class MapPose:
 
 
 class MapTracker:
-    """Follows odometry in a map. Stamps are the clock: it does the same with a recording at any speed."""
+    """Tracks the odometry in a map. Stamps are the clock: a recording gives the same result at any speed."""
 
     def __init__(self, localizer: Localizer) -> None:
         self.localizer = localizer
@@ -81,7 +81,7 @@ class MapTracker:
         self._initial_pose = T_map_sensor
 
     def add_scan(self, scan: OdometryScan) -> MapPose:
-        """Take a scan; search or verify when it is time to."""
+        """Add a scan; search or verify when one is due."""
         if self._scans and scan.trajectory != self._scans[-1].trajectory:
             self._scans.clear()
             self.forget()

@@ -12,14 +12,9 @@ MAX_PRODUCTS = 1200**2
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """q (B, H, N, D), k and v (B, H, M, D) -> (B, H, N, D)."""
-    return unfused_attention(q, k, v) if _unfused_is_faster(q, k) else scaled_dot_product_attention(q, k, v)
-
-
-def unfused_attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None) -> Tensor:
-    """The same as two products and a softmax; `bias` (B, H, N, M) is added to the logits."""
+    if not _unfused_is_faster(q, k):
+        return scaled_dot_product_attention(q, k, v)
     logits = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
-    if bias is not None:
-        logits = logits + bias
     return logits.softmax(dim=-1).to(v.dtype) @ v
 
 

@@ -1,7 +1,7 @@
 """Every number of the network, in one frozen object."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 Temperature = Literal["predicted", "fixed", "annealed", "learned"]
 KeypointRule = Literal["norm", "random", "centrality", "all"]
@@ -9,9 +9,42 @@ Matching = Literal["rowwise", "sinkhorn", "dual"]
 LossForm = Literal["exact", "printed"]
 
 
+Config = TypeVar("Config", bound="NetworkConfig")
+
+
+class NetworkConfig:
+    """Base of the frozen dataclass of a network: presets ("paper": the defaults), to and from builtin values."""
+
+    PRESETS: ClassVar[tuple[str, ...]] = ("paper", "small")
+
+    @classmethod
+    def paper(cls: type[Config]) -> Config:
+        """The paper's network."""
+        return cls()
+
+    @classmethod
+    def from_dict(cls: type[Config], values: dict) -> Config:
+        """`values` override the preset named by "preset". Raises ValueError for unknown names."""
+        values = dict(values)
+        preset = values.pop("preset", "paper")
+        if preset not in cls.PRESETS:
+            raise ValueError(f"unknown preset {preset!r} of {cls.__name__}: {', '.join(cls.PRESETS)}")
+        unknown = set(values) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"unknown settings of {cls.__name__}: {', '.join(sorted(unknown))}")
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        return cls(**{**getattr(cls, preset)().to_dict(), **given})
+
+    def to_dict(self) -> dict:
+        """Builtin values, for the metadata of a file."""
+        return asdict(self)
+
+
 @dataclass(frozen=True)
-class PRNetConfig:
+class PRNetConfig(NetworkConfig):
     """The network's form. The defaults are the paper's (supplement, and section 5 for the discount factor)."""
+
+    PRESETS: ClassVar[tuple[str, ...]] = ("paper", "small", "invariant")
 
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
     num_neighbours: int = 20
@@ -19,10 +52,8 @@ class PRNetConfig:
     features: Literal["coordinates", "surface"] = "coordinates"
     """What the local features read: coordinates (the paper), or normals and patches, which do not change when the
     cloud is rotated (ours)."""
-    transformer: Literal["paper", "geometric", "none"] = "paper"
-    """The paper's, ours whose self-attention knows distances, or none: each cloud's features by themselves."""
-    transformer_blocks: int = 1
-    """Of the geometric transformer."""
+    transformer: Literal["paper", "none"] = "paper"
+    """The paper's, or none: each cloud's features by themselves."""
     num_heads: int = 4
     feed_forward: int = 1024
     temperature_channels: tuple[int, ...] = (128, 128, 128)
@@ -40,7 +71,8 @@ class PRNetConfig:
     cycle_weight: float = 0.1
     global_feature_weight: float = 0.1
     loss_form: LossForm = "exact"
-    """"printed": the paper's formulas to the letter; "exact": ours, zero at the correct transform (model/losses.py)."""
+    """"printed": the paper's formulas to the letter; "exact", also in `paper()`: ours, zero at the correct transform
+    (model/losses.py)."""
     motion_weight: float = 1.0
     """Weight of the paper's terms; 0 leaves the matching term alone and saves the Procrustes of the training."""
     dustbin_weight: float = 0.3
@@ -56,16 +88,9 @@ class PRNetConfig:
             raise ValueError('matching "dual" matches all points: it goes with keypoints "all", and they with it')
         if self.matching == "dual" and self.features != "surface":
             raise ValueError('matching "dual" needs the features "surface": its match radius is in point spacings')
-        if self.transformer == "geometric" and self.features != "surface":
-            raise ValueError('the geometric transformer needs the features "surface": lengths in point spacings')
         for name in ("num_neighbours", "num_keypoints", "num_passes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-
-    @classmethod
-    def paper(cls) -> "PRNetConfig":
-        """The paper's network. The loss is in the "exact" form; with `loss_form="printed"` it is the paper's."""
-        return cls()
 
     @classmethod
     def small(cls) -> "PRNetConfig":
@@ -90,21 +115,15 @@ class PRNetConfig:
             matching_weight=1.0,
         )
 
-    def to_dict(self) -> dict:
-        """Builtin values, for the metadata of a file."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values: dict) -> "PRNetConfig":
-        """Inverse of `to_dict`; an unknown name raises ValueError. Names of version 0.1 are read too."""
+        """As `NetworkConfig.from_dict`. Names of version 0.1 are read too."""
         values = dict(values)
         if "cycle" in values:
             values["loss_form"] = {"paper": "printed"}.get(values["cycle"], values["cycle"])
             del values["cycle"]
-        unknown = set(values) - {field.name for field in fields(cls)}
-        if unknown:
-            raise ValueError(f"unknown network settings: {', '.join(sorted(unknown))}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        values.pop("transformer_blocks", None)  # of a variant that was removed
+        return super().from_dict(values)
 
 
 def check_choices(config) -> None:

@@ -1,4 +1,4 @@
-"""Matching in both directions at once, with a learned place for points without a match (ours, not the paper's)."""
+"""Matching in both directions at once, with a learned dustbin for points without a match (ours, not the paper's)."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ MATCH_RADIUS = 1.0
 
 
 class DualSoftmax(nn.Module):
-    """log p(i, j) = log softmax_j [s_ij, z] + log softmax_i [s_ij, z]: the dustbin z takes what has no match.
+    """log p(i, j) = log softmax_j [s_ij, z] + log softmax_i [s_ij, z]: z is the dustbin for points without a match.
 
     s_ij = Phi_xi . Phi_yj / lambda on features of length one, and z = cos / lambda, with a learned temperature lambda
     and a learned cosine.
@@ -43,7 +43,7 @@ def joint_log_probability(by_row: Tensor, by_column: Tensor) -> Tensor:
 
 
 def true_columns(source: Tensor, target: Tensor, T_target_source: Tensor, spacing: Tensor) -> tuple[Tensor, Tensor]:
-    """For each source point (B, N) the nearest target point if within MATCH_RADIUS, else M; and the other way.
+    """For each source point (B, N) the nearest target point if within MATCH_RADIUS, else M; and vice versa.
 
     spacing (B,): of the points, in their unit.
     """
@@ -60,7 +60,7 @@ def true_columns(source: Tensor, target: Tensor, T_target_source: Tensor, spacin
 def dual_softmax_loss(
     by_row: Tensor, by_column: Tensor, rows: Tensor, columns: Tensor, dustbin_weight: float
 ) -> Tensor:
-    """Cross entropy of all points both ways; a point without a match counts `dustbin_weight`.
+    """Cross entropy of all points in both directions; a point without a match counts `dustbin_weight`.
 
     rows (B, N), columns (B, M): `true_columns`.
     """

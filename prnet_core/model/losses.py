@@ -7,7 +7,7 @@ the paper").
 import torch
 from torch import Tensor
 
-from ..geometry import invert
+from ..geometry.transforms import invert
 from .config import LossForm, PRNetConfig
 from .dual_softmax import dual_softmax_loss, true_columns
 from .prnet import PRNetOutput, RegistrationPass

@@ -13,7 +13,7 @@ GROUP = 4
 def knn(features: Tensor, k: int) -> Tensor:
     """Indices (B, N, min(k, N)) of the nearest points of each point, itself among them (DGCNN's self-loop).
 
-    features: (B, N, C), finite. Ranked by |x_j|^2 - 2 x_i.x_j in float32 after centring, so that the answer
+    features: (B, N, C), finite. Ranked by |x_j|^2 - 2 x_i.x_j in float32 after centring, so that the result
     does not depend on where the cloud lies. Rows are taken 1024 at a time to bound the memory.
     """
     with torch.no_grad(), torch.autocast(features.device.type, enabled=False):

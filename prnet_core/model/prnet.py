@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from ..geometry import make_transform, procrustes, robust_hypotheses, robust_procrustes, transform_points
+from ..geometry.kabsch import procrustes
+from ..geometry.robust import robust_hypotheses, robust_procrustes
+from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .dual_softmax import DualSoftmax, joint_log_probability
-from .geometric_transformer import GeometricTransformer
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
 from .out_of_memory import on_cpu_when_out_of_memory
@@ -30,7 +31,7 @@ class RegistrationPass:
     """Results of one pass p, for the loss and for figures."""
 
     source: Tensor
-    """X^p (B, N, 3), the source as this pass found it."""
+    """X^p (B, N, 3), the source before this pass."""
     T_step: Tensor
     """(B, 4, 4), takes X^p towards the target."""
     T_step_backward: Tensor | None
@@ -74,7 +75,7 @@ class PRNet(nn.Module):
         self.config = config
         self.dgcnn = InvariantDGCNN(config) if config.features == "surface" else DGCNN(config)
         if config.transformer != "none":
-            self.transformer = (GeometricTransformer if config.transformer == "geometric" else Transformer)(config)
+            self.transformer = Transformer(config)
         if config.matching == "dual":
             self.dual_softmax = DualSoftmax()
         else:
@@ -91,7 +92,7 @@ class PRNet(nn.Module):
         """source X (B, N, 3), target Y (B, M, 3), finite; N and M may differ.
 
         In training mode matches are sampled and both directions are computed; in evaluation mode matches are
-        the most probable ones and only X -> Y is. Raises ValueError on a wrong shape or a point that is not
+        the most probable ones and only X -> Y is. Raises ValueError on an invalid shape or a point that is not
         finite.
         """
         if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
@@ -127,14 +128,9 @@ class PRNet(nn.Module):
         source_local = self.dgcnn(source)
         if self.config.transformer == "none":
             return source_local, target_local
-        if self.config.transformer == "geometric":
-            residuals = self.transformer(source_local, target_local, source.scaled_points, target.scaled_points)
-        else:
-            residuals = (
-                self.transformer(source_local, target_memory),
-                self.transformer(target_local, self.transformer.encoder(source_local)),
-            )
-        return source_local + residuals[0], target_local + residuals[1]
+        source_residual = self.transformer(source_local, target_memory)
+        target_residual = self.transformer(target_local, self.transformer.encoder(source_local))
+        return source_local + source_residual, target_local + target_residual
 
     def _match_dual(
         self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, spacing: Tensor
@@ -222,8 +218,8 @@ class PRNet(nn.Module):
     ) -> Tensor:
         """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
 
-        For verification against the whole clouds; more are looked at than by `register` (`robust_hypotheses`). Matching
-        "dual" alone.
+        For verification against the whole clouds; more groups of matches are tried than by `register`
+        (`robust_hypotheses`). Matching "dual" alone.
         """
         with self._evaluation(bfloat16):
             target_local = self.dgcnn(target)

@@ -9,7 +9,7 @@ from .config import PRNetConfig
 from .precision import at_least_float32
 from .processes import BatchNorm
 
-SMALLEST, LARGEST = 0.01, 100.0
+LARGEST = 100.0
 
 
 def bounded_temperature(raw: Tensor) -> Tensor:

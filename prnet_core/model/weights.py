@@ -35,7 +35,7 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     except RuntimeError as error:
         raise ValueError(f"unknown device {str(device)!r}: auto, cpu or cuda") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device {str(device)!r} was asked for, but torch {torch.__version__} finds no CUDA device")
+        raise ValueError(f"device {str(device)!r} requested, but torch {torch.__version__} finds no CUDA device")
     return chosen
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from prnet_core.geometry import se3
 
-CONSTANT_VELOCITY, GUESS_FRAME = "constant velocity", "guess frame"
 MAX_TRANSLATION_ERROR = 0.25  # of the scan's median range, and
 MAX_ROTATION_ERROR = 0.35  # radians: a guess frame that was further off last time is tried second
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """pose: (4, 4) T_map_sensor in the middle of the next sweep. twist: (6,) of the sensor there, in its frame."""
+
+    pose: np.ndarray
+    twist: np.ndarray
 
 
 class Prediction:
@@ -21,6 +30,7 @@ class Prediction:
     def __init__(self, max_seconds: float):
         self._max_seconds = max_seconds
         self._guess_motion: np.ndarray | None = np.eye(4)
+        self._acceleration: np.ndarray | None = None  # (6,), of the last two twists
         self.is_guess_trusted = True
 
     def add_guess(self, motion: np.ndarray | None) -> None:
@@ -33,24 +43,45 @@ class Prediction:
         else:
             self._guess_motion = self._guess_motion @ motion
 
-    def poses(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[tuple[str, np.ndarray]]:
-        """Named predicted poses (4, 4), the more trusted first, from the last pose and twist (6,), `elapsed` s ago."""
+    def by_velocity(self, pose: np.ndarray, twist: np.ndarray, elapsed: float, is_mean: bool) -> list[Predicted]:
+        """Constant velocity, and where the last acceleration is known constant acceleration.
+
+        pose: (4, 4) the last one, `elapsed` seconds ago. twist: (6,) that of the sensor then or, with `is_mean`, its
+        mean over the time before.
+        """
         if elapsed > self._max_seconds:
             twist = np.zeros(6)
-        predicted = [(CONSTANT_VELOCITY, pose @ se3.exp(twist * elapsed))]
-        if self._guess_motion is not None:
-            predicted.insert(0 if self.is_guess_trusted else 1, (GUESS_FRAME, pose @ self._guess_motion))
+        predicted = [Predicted(pose @ se3.exp(twist * elapsed), twist)]
+        if self._acceleration is not None and 0.0 < elapsed <= self._max_seconds:
+            change = self._acceleration * elapsed
+            mean = twist + (change if is_mean else 0.5 * change)
+            predicted.append(Predicted(pose @ se3.exp(mean * elapsed), twist + change))
         return predicted
 
-    def measured(self, motion: np.ndarray | None, scale: float) -> None:
-        """The motion (4, 4) since the last pose was measured, or None (relocated); `scale`: the scan's median range."""
-        if motion is not None and self._guess_motion is not None:
+    def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
+        """The guess frame's prediction from the last pose (4, 4) beside another one, the more trusted first."""
+        if self._guess_motion is None:
+            return [predicted]
+        guess = Predicted(pose @ self._guess_motion, predicted.twist)
+        return [guess, predicted] if self.is_guess_trusted else [predicted, guess]
+
+    def measured(self, motion: np.ndarray, scale: float, change: np.ndarray | None, elapsed: float) -> None:
+        """The motion (4, 4) of the last `elapsed` seconds, at a scan of that median range, was measured.
+
+        change: (6,) of the twist in that time, or None when one of both twists is not known.
+        """
+        self._acceleration = change / elapsed if change is not None and elapsed > 0.0 else None
+        if self._guess_motion is not None:
             error = se3.invert(self._guess_motion) @ motion
             self.is_guess_trusted = (
                 float(np.linalg.norm(error[:3, 3])) < MAX_TRANSLATION_ERROR * scale
                 and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION_ERROR
             )
         self._guess_motion = np.eye(4)
+
+    def restart(self) -> None:
+        """The motion was not measured: the trajectory starts, or the scan was found again elsewhere."""
+        self._acceleration, self._guess_motion = None, np.eye(4)
 
 
 def is_rigid(transform: np.ndarray) -> bool:

@@ -13,9 +13,9 @@ from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
-from prnet_core.odometry.prediction import Prediction
+from prnet_core.odometry.prediction import Predicted, Prediction
 from prnet_core.odometry.scale import PreciseRange, SceneScale
-from prnet_core.odometry.scan_tracker import ScanTracker
+from prnet_core.odometry.scan_tracker import ScanTracker, nearest_prediction
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
@@ -102,6 +102,7 @@ class ScanOdometry:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
         update = self._add(sweep, began + allowed)
+        self._scale.update(sweep)  # for the next scan: another voxel size means another map, see `prepare_next`
         if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
             return self._start_new_map(sweep, update)
         if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
@@ -132,7 +133,7 @@ class ScanOdometry:
         self._pose = self._T_map_odom @ rejected.T_odom_sensor
         self._pose_time = self._stamp + sweep.middle
         self._twist, self._elapsed = np.zeros(6), None
-        self._prediction.measured(None, sweep.scale)
+        self._prediction.restart()
         self._add_keyframe(sweep.points)
         return self._answer("rejected", f"{lost} scans were lost, a new local map starts: {rejected.reason}")
 
@@ -141,7 +142,7 @@ class ScanOdometry:
         if len(sweep) < needed or self._scale.update(sweep) == 0.0:
             return self._answer("rejected", f"the first scan has {len(sweep)} usable points")
         self._pose_time = self._stamp + sweep.middle
-        self._prediction.measured(None, sweep.scale)
+        self._prediction.restart()
         self._add_keyframe(sweep.points)
         self._first_sweep = None if sweep.times is None else sweep
         return self._answer(status, reason)
@@ -149,27 +150,37 @@ class ScanOdometry:
     def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
         time = self._stamp + sweep.middle
         elapsed = time - self._pose_time
-        self._scale.update(sweep)
         self._deskew_first_sweep(sweep, elapsed)
-        twist = np.zeros(6) if self._lost_scans or elapsed > self.config.max_prediction else self._twist
-        predicted = self._prediction.poses(self._pose, self._twist, elapsed)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
-        for _, pose in predicted:
-            result, own_twist = self._tracker.track(sweep, twist, self._target(), pose, deadline, is_tracking)
+        predictions = self._predictions(sweep, elapsed)
+        first = predictions[0]
+        for predicted in predictions:
+            twist = np.zeros(6) if self._lost_scans else predicted.twist
+            result, own_twist = self._tracker.track(
+                sweep, twist, self._target(), predicted.pose, deadline, is_tracking, self._elapsed is not None
+            )
             if self._tracker.can_follow(result):
-                if self._lost_scans and not self._is_reachable(result.T_target_source, predicted[0][1], time, sweep):
-                    return self._relocate(sweep, time, predicted[0][1], Found(result.T_target_source, result, None))
+                if self._lost_scans and not self._is_reachable(result.T_target_source, first.pose, time, sweep):
+                    return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
                 return self._follow(sweep, time, own_twist, result)
             if clock.perf_counter() > deadline:
                 break
-        return self._search(sweep, time, twist, predicted[0][1], result, deadline)
+        return self._search(sweep, time, twist, first.pose, result, deadline)
+
+    def _predictions(self, sweep: Sweep, elapsed: float) -> list[Predicted]:
+        """Of the sensor's pose at a sweep's middle, the more trusted first: by a guess frame, and by the velocity."""
+        is_mean = sweep.times is None
+        by_velocity = self._prediction.by_velocity(self._pose, self._twist, elapsed, is_mean)
+        nearest = by_velocity[0] if self._lost_scans else nearest_prediction(sweep, by_velocity, self._target())
+        return self._prediction.with_guess(self._pose, nearest)
 
     def _deskew_first_sweep(self, sweep: Sweep, elapsed: float) -> None:
         """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
         first = self._first_sweep
         if first is None or sweep.times is None or not 0.0 < elapsed <= self.config.max_prediction:
             return
-        guess = self._prediction.poses(np.eye(4), self._twist, elapsed)[0][1]
+        still = Predicted(np.eye(4), self._twist)
+        guess = self._prediction.with_guess(np.eye(4), still)[0].pose
         found = estimate_start_motion(self.registration.config, first, sweep, elapsed, self._scale.voxel_size, guess)
         if found is None:
             return
@@ -184,16 +195,18 @@ class ScanOdometry:
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: refine it, and continue."""
+        elapsed, last_twist = time - self._pose_time, self._twist
         refined = self._tracker.refine(sweep, twist, result.T_target_source, self._target())
         pose = result.T_target_source if refined is None else refined[0]
         motion = se3.invert(self._pose) @ pose
-        self._elapsed = time - self._pose_time
-        if self._elapsed > 0.0:
+        was_known, self._elapsed = self._elapsed is not None, elapsed
+        if elapsed > 0.0:
             has_own_twist = refined is not None and sweep.times is not None
-            self._twist = refined[1] if has_own_twist else se3.log(motion) / self._elapsed
+            self._twist = refined[1] if has_own_twist else se3.log(motion) / elapsed
         else:
             self._twist, self._elapsed = np.zeros(6), None
-        self._prediction.measured(motion, sweep.scale)
+        change = self._twist - last_twist if was_known and not self._lost_scans else None
+        self._prediction.measured(motion, sweep.scale, change, elapsed)
         return self._continue_from(sweep, time, pose, self._map.newest, result, motion)
 
     def _continue_from(
@@ -263,7 +276,7 @@ class ScanOdometry:
         motion = se3.invert(self._pose) @ predicted
         self._T_map_odom = found.T_map_sensor @ se3.invert(predicted) @ self._T_map_odom
         self._twist, self._elapsed = np.zeros(6), None
-        self._prediction.measured(None, sweep.scale)
+        self._prediction.restart()
         frame = found.frame or self._map.newest
         return self._continue_from(sweep, time, found.T_map_sensor, frame, found.result, motion, is_relocated=True)
 

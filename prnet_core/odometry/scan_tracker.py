@@ -7,15 +7,20 @@ import time as clock
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry import se3
+from prnet_core.odometry.prediction import Predicted
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import MAX_CORRECTION, refine_sweep
 from prnet_core.odometry.tracking import Tracking, tracking_config
 from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have fewer points
 MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the last registration gives
 MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
+PREDICTED_POINTS = 1000  # of a sweep, that choose between predictions,
+MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as so far
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 
 
@@ -42,20 +47,24 @@ class ScanTracker:
         predicted: np.ndarray,
         deadline: float,
         is_tracking: bool,
+        has_velocity: bool,
     ) -> tuple[RegistrationResult, np.ndarray]:
         """The result from a predicted pose (4, 4), and the twist (6,) that the sweep was deskewed with.
 
         A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
         deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
+        has_velocity: the prediction is by a measured velocity, so that nearness to it verifies.
         """
         first: tuple[RegistrationResult, np.ndarray] | None = None
         registration = self._tracker if is_tracking else self._registration
         guess = predicted
-        for _ in range(MAX_DESKEWS):
+        for attempt in range(MAX_DESKEWS):
             source = self.prepare(sweep, twist, target.voxel_size)
             left = deadline - clock.perf_counter()
+            if attempt == MAX_DESKEWS - 1:
+                registration, guess = self._registration, predicted
             result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
-            if is_tracking:
+            if is_tracking and has_velocity:
                 result = self._usual.accept_near(result, predicted, sweep.scale)
             first = first or (result, twist)
             if result.usable:
@@ -90,3 +99,18 @@ class ScanTracker:
     def add(self, result: RegistrationResult) -> None:
         """Learn from a scan that was used how well scans usually fit."""
         self._usual.add(result)
+
+
+def nearest_prediction(sweep: Sweep, predictions: list[Predicted], target: PreparedCloud) -> Predicted:
+    """The prediction that brings a sweep nearest to a target, by some of its points."""
+    if len(predictions) == 1 or len(sweep) == 0 or len(target) == 0:
+        return predictions[0]
+    some = sweep.every(max(1, len(sweep) // PREDICTED_POINTS))
+
+    def distance(predicted: Predicted) -> float:
+        points = se3.apply(predicted.pose, some.at_middle(predicted.twist))
+        scaled = (points - target.centre) / target.voxel_size
+        distances = nearest(target.level.tree, scaled, target.config.num_threads)[1]
+        return float(np.minimum(distances, MAX_PREDICTED_DISTANCE).mean())
+
+    return min(predictions, key=distance)

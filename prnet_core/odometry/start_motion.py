@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from prnet_core.geometry import se3
@@ -11,9 +9,12 @@ from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.tracking import tracking_config
 from prnet_core.registration import Registration, RegistrationConfig
-from prnet_core.registration.preprocess import prepare_cloud
+from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+from prnet_core.registration.refine import align
+from prnet_core.registration.registration import from_voxels, to_voxels
 
 NUM_ROUNDS = 4
+FIRST_VERIFIED = 2  # round: before it the sweeps are hardly deskewed
 MAX_CORRECTION = 4.0  # voxels by which a pose may move when the sweep's own twist is estimated
 
 
@@ -33,27 +34,43 @@ def estimate_start_motion(
     off. None when the deskewed sweeps are not accepted in the end.
     """
     tracker = Registration(None, tracking_config(config))
-    wide_tracker = Registration(None, replace(tracker.config, coarse_iterations=config.coarse_iterations))
     twists = [np.zeros(6), np.zeros(6)]
-    status = ""
     for round_ in range(NUM_ROUNDS):
         target, source = (
             prepare_cloud(sweep.at_middle(twist), voxel_size, tracker.config, np.zeros((1, 3)))
             for sweep, twist in zip((first, second), twists)
         )
-        registration = tracker if round_ else wide_tracker
-        result = registration.register_prepared(source, target, T_first_second, hypotheses="guess")
         if not len(source) or not len(target):
             return None
-        T_first_second, status = result.T_target_source, result.status
+        if round_ < FIRST_VERIFIED:
+            T_first_second = _aligned(source, target, T_first_second, config, with_coarse_stage=round_ == 0)
+        else:
+            result = tracker.register_prepared(source, target, T_first_second, hypotheses="guess")
+            T_first_second = result.T_target_source
+            if result.status == "accepted":
+                return twists[0], twists[1]
         if round_ == 0:
             twists = [se3.log(T_first_second) / elapsed] * 2
             continue
-        if status == "accepted" and round_ > 1:
-            break
         pairs = ((first, source, se3.invert(T_first_second)), (second, target, T_first_second))
         for i, (sweep, other, pose) in enumerate(pairs):
             refined = refine_sweep(sweep.points, sweep.times, pose, twists[i], other, MAX_CORRECTION)
             if refined is not None:
                 twists[i] = refined[1]
-    return (twists[0], twists[1]) if status == "accepted" else None
+    return None
+
+
+def _aligned(
+    source: PreparedCloud,
+    target: PreparedCloud,
+    T_target_source: np.ndarray,
+    config: RegistrationConfig,
+    with_coarse_stage: bool,
+) -> np.ndarray:
+    """The pose (4, 4) after the coarse and the fine stage, not verified."""
+    transform = to_voxels(T_target_source, source, target)
+    if with_coarse_stage:
+        levels = source.coarse_level, target.coarse_level
+        transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+    limits = config.fine_distance_voxels, config.fine_iterations
+    return from_voxels(align(source.level, target.level, transform, *limits, config), source, target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Sweep:
     def __len__(self) -> int:
         return len(self.points)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
@@ -57,6 +58,11 @@ class Sweep:
         chosen = np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2)
         times = None if self.times is None else self.times[chosen]
         return replace(self, points=self.points[chosen], rows=self.rows[chosen], times=times)
+
+    def every(self, step: int) -> Sweep:
+        """Every `step`-th point."""
+        times = None if self.times is None else self.times[::step]
+        return replace(self, points=self.points[::step], rows=self.rows[::step], times=times)
 
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""

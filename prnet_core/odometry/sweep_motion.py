@@ -9,8 +9,8 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud
 
-MAX_POINTS = 2000
-MAX_DISTANCES = (2.0, 1.0, 1.0, 1.0)  # voxels to the nearest point of the target, in each iteration
+NUM_POINTS = (2000, 2000, 6000, 6000)  # of the sweep, in each iteration, and
+MAX_DISTANCES = (2.0, 1.0, 1.0, 1.0)  # voxels to the nearest point of the target
 MIN_MATCHES = 100
 MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
 PRIOR_TRANSLATION = 1.0  # voxels, and
@@ -34,8 +34,8 @@ def refine_sweep(
     times); the twist has a weak prior at its initial value, which decides what the scene does not constrain.
     max_correction: voxels by which the pose may move.
     """
-    if len(points) > MAX_POINTS:
-        chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)
+    if len(points) > NUM_POINTS[-1]:
+        chosen = np.random.default_rng(0).choice(len(points), NUM_POINTS[-1], replace=False)
         points, times = points[chosen], None if times is None else times[chosen]
     span = 0.0 if times is None else float(np.ptp(times))
     if len(target) == 0:
@@ -46,8 +46,9 @@ def refine_sweep(
     points, initial, first_pose = points / unit, twist * to_voxels, pose
     prior = (span / np.r_[np.full(3, PRIOR_TRANSLATION), np.full(3, PRIOR_ROTATION)]) ** 2
     estimate = initial.copy()
-    for max_distance in MAX_DISTANCES:
-        equations = _normal_equations(points, times if span else None, pose, estimate, target, max_distance)
+    for count, max_distance in zip(NUM_POINTS, MAX_DISTANCES):
+        part = None if times is None or not span else times[:count]
+        equations = _normal_equations(points[:count], part, pose, estimate, target, max_distance)
         if equations is None:
             return None
         hessian, gradient = equations
@@ -58,7 +59,8 @@ def refine_sweep(
         pose = pose @ se3.exp(step[:6])
         if span:
             estimate = estimate + step[6:]
-        if np.linalg.norm(step[:3]) < 1e-3 and np.linalg.norm(step[3:6]) < 1e-4:
+        has_converged = np.linalg.norm(step[:3]) < 1e-3 and np.linalg.norm(step[3:6]) < 1e-4
+        if has_converged and count == NUM_POINTS[-1]:
             break
     if not np.linalg.norm(pose[:3, 3] - first_pose[:3, 3]) < max_correction:
         return None

@@ -10,9 +10,11 @@ from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 
-MAX_TRANSLATION = 0.05  # of the median range, and
+MAX_TRANSLATION = 0.1  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
-MIN_AGREEMENT = 0.8  # of the usual agreement of the scans with the map
+MIN_FIT = 0.8  # of the usual share of the overlap that agrees
+MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
+MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
 GAIN = 0.2  # of the latest scan in what is usual
 VERIFIED_POINTS = 1000
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
@@ -54,7 +56,7 @@ class Tracking:
     def __init__(self, doubtful_overlap: float):
         self._doubtful_overlap = doubtful_overlap
         self._overlap = 0.0
-        self._agreement = 0.0
+        self._fit = 0.0
         self._covariance: np.ndarray | None = None
 
     def add(self, result: RegistrationResult) -> None:
@@ -62,9 +64,9 @@ class Tracking:
         if result.status != "accepted":
             return
         if self._covariance is None:
-            self._overlap, self._agreement = result.overlap_source, result.agreement
+            self._overlap, self._fit = result.overlap_source, fit(result)
         self._overlap += GAIN * (result.overlap_source - self._overlap)
-        self._agreement += GAIN * (result.agreement - self._agreement)
+        self._fit += GAIN * (fit(result) - self._fit)
         if not result.reason.startswith(NEAR):
             self._covariance = result.covariance
 
@@ -75,7 +77,8 @@ class Tracking:
     def accept_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
 
-        scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise.
+        scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise;
+        what does not overlap has come into view.
         """
         if result.usable or self._covariance is None:
             return result
@@ -83,7 +86,8 @@ class Tracking:
         is_near = (
             np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
         )
-        fits = result.agreement > MIN_AGREEMENT * self._agreement and not self.is_doubtful(result)
+        fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
+        fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
         if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):
             return result
         return replace(
@@ -92,6 +96,11 @@ class Tracking:
             reason=f"{NEAR}: {result.reason}",
             covariance=COVARIANCE_FACTOR * self._covariance,
         )
+
+
+def fit(result: RegistrationResult) -> float:
+    """Share of the overlap of both clouds that agrees."""
+    return result.agreement / max(float(np.sqrt(result.overlap_source * result.overlap_target)), 1e-9)
 
 
 NEAR = "near the prediction"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from prnet_core.geometry.se3 import make_transform
 from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
 
 UNIT_RADIUS_90 = 0.85
@@ -27,17 +28,13 @@ class PairNormalisation:
 
     def to_metric(self, T_unit: np.ndarray) -> np.ndarray:
         """T_target_source (4, 4) between the normalised clouds -> between the original clouds."""
-        T = np.eye(4)
-        T[:3, :3] = T_unit[:3, :3]
-        T[:3, 3] = self.target_centre + T_unit[:3, 3] / self.scale - T[:3, :3] @ self.source_centre
-        return T
+        R, t = T_unit[:3, :3], T_unit[:3, 3]
+        return make_transform(R, self.target_centre + t / self.scale - R @ self.source_centre)
 
     def to_unit(self, T_metric: np.ndarray) -> np.ndarray:
         """Inverse of `to_metric`."""
-        T = np.eye(4)
-        T[:3, :3] = T_metric[:3, :3]
-        T[:3, 3] = self.scale * (T_metric[:3, 3] + T[:3, :3] @ self.source_centre - self.target_centre)
-        return T
+        R, t = T_metric[:3, :3], T_metric[:3, 3]
+        return make_transform(R, self.scale * (t + R @ self.source_centre - self.target_centre))
 
 
 def normalise_pair(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, PairNormalisation]:

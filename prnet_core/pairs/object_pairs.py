@@ -6,7 +6,7 @@ import roma
 import torch
 from torch import Tensor
 
-from ..geometry import compose_euler, make_transform, transform_points
+from ..geometry.transforms import compose_euler, make_transform, transform_points
 from .normalise import UNIT_RADIUS_90
 from .pair_batch import PairBatch
 

@@ -18,6 +18,10 @@ class PairBatch:
     T_target_source: Tensor
     matches: Tensor
 
+    def to(self, *args, **kwargs) -> "PairBatch":
+        """All tensors moved, as `Tensor.to`."""
+        return PairBatch(*(value.to(*args, **kwargs) for value in vars(self).values()))
+
 
 def stack_pairs(pairs: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]) -> PairBatch:
     """One batch, on the CPU, of pairs (source, target, T_target_source, matches) of equal sizes."""

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from scipy.spatial import cKDTree
 
+from prnet_core.geometry import se3
 from prnet_core.geometry.random_rotations import about_any_axis, about_vertical, any_rotation
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
-from prnet_core.pairs.pair_batch import PairBatch
+from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.simulation.object_views import ObjectViews
 from prnet_core.simulation.scan_views import ScanViews
 from prnet_core.simulation.views import View
@@ -72,9 +73,7 @@ def scan_pair_batch(views: ScanPairSource, batch_size: int, num_points: int, gen
     """Draw `batch_size` pairs of `num_points` points each, on the CPU; the generator alone decides which."""
     seed = torch.randint(2**62, (1,), generator=generator, device=generator.device).item()
     rng = np.random.default_rng(seed)
-    columns = zip(*(draw_scan_pair(views, num_points, rng) for _ in range(batch_size)), strict=True)
-    source, target, T_target_source, matches = (torch.from_numpy(np.stack(column)) for column in columns)
-    return PairBatch(source, target, T_target_source.float(), matches)
+    return stack_pairs([draw_scan_pair(views, num_points, rng) for _ in range(batch_size)])
 
 
 def draw_scan_pair(views: ScanPairSource, num_points: int, rng: np.random.Generator) -> ScanPair:
@@ -108,14 +107,12 @@ def make_scan_pair(
         (view.points - view.T_world_sensor[:3, 3]) * stretch @ rotation.T
         for view, rotation in ((source, R_source_world), (target, R_target_world))
     ]
-    T_metric = np.eye(4)
-    T_metric[:3, :3] = R_target_world @ R_source_world.T
-    T_metric[:3, 3] = R_target_world @ ((source.T_world_sensor[:3, 3] - target.T_world_sensor[:3, 3]) * stretch)
+    between = (source.T_world_sensor[:3, 3] - target.T_world_sensor[:3, 3]) * stretch
+    T_metric = se3.make_transform(R_target_world @ R_source_world.T, R_target_world @ between)
     downsampled_source, downsampled_target, voxel = downsample_pair(*clouds, num_points, rng)
     unit_source, unit_target, normalisation = normalise_pair(downsampled_source, downsampled_target)
     T_unit = normalisation.to_unit(T_metric)
-    moved = unit_source @ T_unit[:3, :3].T + T_unit[:3, 3]
-    distance, matches = cKDTree(unit_target).query(moved)
+    distance, matches = cKDTree(unit_target).query(se3.apply(T_unit, unit_source))
     matches[distance > config.match_voxels * voxel * normalisation.scale] = -1
     return ScanPair(_noisy(unit_source, config, rng), _noisy(unit_target, config, rng), T_unit, matches)
 

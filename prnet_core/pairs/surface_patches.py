@@ -13,6 +13,7 @@ from prnet_core.pairs.normalise import downsample_pair
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
 PATCH_RADIUS = 6.0
 """In spacings (voxels) of the dense cloud."""
+SPACING_NEIGHBOURS = 16
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,9 @@ def _patch_features(points, normals, members, member_normals, radius: float) -> 
     )
 
 
-def point_spacing(points: np.ndarray, neighbours: int = 16) -> float:
+def point_spacing(points: np.ndarray) -> float:
     """Edge of the square that belongs to a point of a surface sample (N, 3), by the median distance to a neighbour."""
-    k = min(neighbours, len(points) - 1)
+    k = min(SPACING_NEIGHBOURS, len(points) - 1)
     if k < 1:
         return 1.0
     distance = np.median(cKDTree(points).query(points, k=k + 1)[0][:, -1])

@@ -1,12 +1,7 @@
 """Every number of the registration in one frozen object. Lengths in voxels unless the name says metres."""
 
-import warnings
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, get_args
-
-Refinement = Literal["gicp", "point_to_plane"]
-DEPRECATED_REFINEMENTS: dict[str, Refinement] = {"open3d_gicp": "gicp", "open3d_point_to_plane": "point_to_plane"}
 
 
 @dataclass(frozen=True)
@@ -25,13 +20,12 @@ class RegistrationConfig:
     num_threads: int = 1  # threads of small_gicp
     min_points: int = 30  # fewer points than this after the filter cannot be registered
 
-    refinement: Refinement = "gicp"  # by small_gicp
     coarse_factor: float = 3.0  # voxel of the coarse stage, in voxels
     coarse_distance_voxels: float = 12.0  # largest distance of a correspondence, coarse stage
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     coarse_iterations: int = 30
-    fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one would use any number
+    fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one does not converge
     final_iterations: int = 30
     refined_hypotheses: int = 4  # hypotheses of a stage that reach the fine stage,
     finished_share: float = 0.5  # and the last one, with this share of the best one's points near the target
@@ -93,7 +87,7 @@ class RegistrationConfig:
     min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from here
     min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
     outstanding_agreement_object: float = 1.5  # this many times
-    full_overlap: float = 0.85  # clouds that overlap so far both ways, no further apart than
+    full_overlap: float = 0.85  # clouds that both overlap so far, no further apart than
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
@@ -101,12 +95,6 @@ class RegistrationConfig:
     weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider
 
     def __post_init__(self) -> None:
-        if self.refinement in DEPRECATED_REFINEMENTS:
-            known = DEPRECATED_REFINEMENTS[self.refinement]
-            warnings.warn(f"refinement {self.refinement} is now {known}", DeprecationWarning, stacklevel=3)
-            object.__setattr__(self, "refinement", known)
-        if self.refinement not in get_args(Refinement):
-            raise ValueError(f"refinement must be one of {', '.join(get_args(Refinement))}, not {self.refinement!r}")
         if self.voxel_size is not None and not 0.0 < self.voxel_size < inf:
             raise ValueError(f"voxel_size must be positive, not {self.voxel_size}")
         if not 0.0 <= self.min_range < self.max_range:

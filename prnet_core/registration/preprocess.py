@@ -7,13 +7,14 @@ import numpy as np
 import small_gicp
 
 from prnet_core.geometry.normals import estimated_viewpoint
+from prnet_core.geometry.voxels import count_voxels
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.range_noise import precise_range
 from prnet_core.registration.result import RegistrationError
 from prnet_core.registration.sample import Sample, make_sample, median_thickness
 from prnet_core.registration.views import View, make_views
 
-MAX_COORDINATE = 1e12  # beyond it, as float32's largest that some drivers send for "nothing", no point is meant
+MAX_COORDINATE = 1e12  # larger ones are no points: some drivers send the largest float32 for a ray without a return
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
 NOISY_NEIGHBORS = 2  # times as many
@@ -43,7 +44,7 @@ class Origins:
 class PreparedCloud:
     """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64.
 
-    What only some calls need (views, sample, coarse level) is made when first used, and kept.
+    What only some calls need (views, sample, coarse level) is computed at the first use, and kept.
     """
 
     centre: np.ndarray  # (3,) in the clouds' unit
@@ -121,7 +122,7 @@ def clean_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
 def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     """Which points (N, 3) or (N, >3) are measurements, (N,): real coordinates within the range, and not the origin.
 
-    A sensor sees nothing where it is itself: many write (0, 0, 0) where a ray did not come back. Raises
+    No point is at the sensor itself: many drivers write (0, 0, 0) for a ray without a return. Raises
     RegistrationError when the array is not two-dimensional with at least three columns.
     """
     if points.ndim != 2 or points.shape[1] < 3:
@@ -174,13 +175,6 @@ def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
         else:
             high = middle
     return float(np.exp(0.5 * (low + high)) * extent)
-
-
-def count_voxels(columns: np.ndarray, voxel_size: float) -> int:
-    """Number of occupied voxels of points given as columns (3, N), none negative."""
-    x, y, z = (columns / voxel_size).astype(np.int64)
-    keys = np.sort((x << 42) | (y << 21) | z)
-    return 1 + int(np.count_nonzero(np.diff(keys)))
 
 
 def check_origin(

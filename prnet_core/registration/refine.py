@@ -1,4 +1,4 @@
-"""Refinement of one hypothesis, in voxel units."""
+"""Refinement of one hypothesis by GICP, in voxel units."""
 
 import numpy as np
 import small_gicp
@@ -8,7 +8,6 @@ from prnet_core.registration.preprocess import Level
 
 ROTATION_EPSILON = 1e-4  # rad, and
 TRANSLATION_EPSILON = 1e-3  # voxels for correspondences of one voxel; in proportion for larger ones
-METHODS = {"gicp": "GICP", "point_to_plane": "PLANE_ICP"}
 
 
 def align(
@@ -19,7 +18,7 @@ def align(
     max_iterations: int,
     config: RegistrationConfig,
 ) -> np.ndarray:
-    """ICP of the configuration's kind from one hypothesis (4, 4); the hypothesis itself without correspondences.
+    """GICP from one hypothesis (4, 4); the hypothesis itself without correspondences.
 
     The convergence flag of small_gicp does not show success (it is true without correspondences too): the
     verification does.
@@ -29,7 +28,7 @@ def align(
         source.cloud,
         target.tree,
         init_T_target_source=hypothesis,
-        registration_type=METHODS[config.refinement],
+        registration_type="GICP",
         max_correspondence_distance=max_distance,
         num_threads=config.num_threads,
         max_iterations=max_iterations,

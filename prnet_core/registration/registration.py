@@ -58,7 +58,7 @@ class Registration:
         transform is verified by free space, and far points of a stereo camera that are too noisy are left out.
         deadline: seconds that the call may take instead of the configured `max_scan_time`. Clouds that cannot be
         registered (empty, too few points, no extent) give the status 'rejected'
-        with a reason. Raises RegistrationError for arrays of the wrong shape.
+        with a reason. Raises RegistrationError for arrays of an invalid shape.
         """
         began = time.perf_counter()
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
@@ -88,7 +88,7 @@ class Registration:
 
         origin: (3,) position of the sensor in the points' frame (zeros for a scan in the sensor's own frame), or (K, 3)
         of several scans that were joined, with `view_index` (N,) naming the row of `origin` of each point; None when
-        it is not known. Raises RegistrationError for arrays of the wrong shape.
+        it is not known. Raises RegistrationError for arrays of an invalid shape.
         """
         points = np.asarray(points)
         usable = usable_points(points, self.config)

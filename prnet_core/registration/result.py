@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,7 @@ ACCEPTED, AMBIGUOUS, WEAK, REJECTED = "accepted", "ambiguous", "weak", "rejected
 
 
 class RegistrationError(ValueError):
-    """A call that can never work: an array of the wrong shape, a guess that is not a rigid transform."""
+    """A call that can never work: an array of an invalid shape, a guess that is not a rigid transform."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class RegistrationResult:
     covariance: (6, 6), x y z rx ry rz, of a small transform applied in the target's frame.
     degeneracy: smallest eigenvalue of the information matrix per point, in units of the cloud's own radius: 0 when
         one direction is not constrained (a corridor), 0.33 when all are constrained alike.
-    hypothesis: which hypothesis won: 'guess', 'identity', 'centroid', 'features', 'network' or 'alternative'.
+    hypothesis: kind of the chosen one: 'guess', 'identity', 'centroid', 'features', 'network' or 'alternative'.
     alternatives: transforms (4, 4) that fit as well as this one; filled when 'ambiguous'.
-    timings: seconds of 'preprocess', 'network', 'features', 'refine', 'alternatives', as far as they ran.
+    timings: seconds of 'preprocess', 'network', 'features', 'refine', 'alternatives', of those that ran.
     """
 
     T_target_source: np.ndarray
@@ -53,12 +52,6 @@ class RegistrationResult:
     def usable(self) -> bool:
         """True when the transform may be used: accepted only."""
         return self.status == ACCEPTED
-
-    @property
-    def start(self) -> str:
-        """Deprecated name of `hypothesis`."""
-        warnings.warn("RegistrationResult.start is now .hypothesis", DeprecationWarning, stacklevel=2)
-        return self.hypothesis
 
 
 UNKNOWN_VARIANCE = 1e6  # large but finite: an all-zero covariance reads as certainty (robot_localization)

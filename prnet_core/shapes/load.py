@@ -17,13 +17,12 @@ from prnet_core.shapes import modelnet, shape_folders
 from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set
 
 
-def load_shapes(path: str | Path, split: str | None = None, num_points: int = 2048, seed: int = 0) -> ShapeSet:
+def load_shapes(path: str | Path, split: str | None = None, num_points: int = 2048) -> ShapeSet:
     """Load the shapes at `path`, in any of the forms above.
 
     split        keep only this split ("train", "test"); None keeps all
     num_points   points of each shape where they are sampled here, from meshes or scans. Two disjoint halves are
                  then two independent samples of the surface. Files of sampled points keep their number.
-    seed         seed of that sampling
 
     Raises ShapeError if there is nothing to load, or if `split` is given for data without splits.
     """
@@ -40,12 +39,12 @@ def load_shapes(path: str | Path, split: str | None = None, num_points: int = 20
     if modelnet.hdf5_files(path):
         return modelnet.load_hdf5(modelnet.hdf5_files(path, split))
     if modelnet.off_files(path):
-        return modelnet.load_off(path, split, num_points, seed)
+        return modelnet.load_off(path, split, num_points)
     if split is not None:
         raise ShapeError(f"{path} has no splits; got split {split!r}")
     if shape_folders.shapenet_files(path):
-        return shape_folders.load_shapenet(path, num_points, seed)
-    return shape_folders.load_scans(path, num_points, seed)
+        return shape_folders.load_shapenet(path, num_points)
+    return shape_folders.load_scans(path, num_points)
 
 
 def _load_npz(path: Path, split: str | None) -> ShapeSet:

@@ -44,11 +44,11 @@ def read_mesh(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
 
 
-def sample_mesh_file(file: Path, num_points: int, seed: int, index: int) -> np.ndarray:
-    """Points (num_points, 3) float32 on the surface of the mesh in a file, in the unit sphere."""
+def sample_mesh_file(file: Path, num_points: int, index: int) -> np.ndarray:
+    """Points (num_points, 3) float32 on the surface of the mesh in a file, in the unit sphere; `index` is the seed."""
     vertices, triangles = read_mesh(file)
     try:
-        points = sample_surface(vertices, triangles, num_points, np.random.default_rng([seed, index]))
+        points = sample_surface(vertices, triangles, num_points, np.random.default_rng([0, index]))
     except ShapeError as error:
         raise ShapeError(f"{file}: {error}") from error
     return to_unit_sphere(points)

@@ -48,12 +48,12 @@ def off_files(folder: Path, split: str | None = None) -> list[Path]:
     return [file for name in SPLITS if split in (None, name) for file in sorted(folder.glob(f"*/{name}/*.off"))]
 
 
-def load_off(folder: Path, split: str | None, num_points: int, seed: int) -> ShapeSet:
+def load_off(folder: Path, split: str | None, num_points: int) -> ShapeSet:
     """Sample the surface of every mesh (meshes.sample_surface), seeded by the index of the shape."""
     files = off_files(folder, split)
     if not files:
         raise ShapeError(f"{folder} has no split {split!r}: no CLASS/{split}/*.off")
-    points = [sample_mesh_file(file, num_points, seed, i) for i, file in enumerate(files)]
+    points = [sample_mesh_file(file, num_points, i) for i, file in enumerate(files)]
     return make_shape_set(np.stack(points), [f.stem for f in files], [f.parent.parent.name for f in files])
 
 

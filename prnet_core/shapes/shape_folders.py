@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from prnet_core.io.cloud_files import read_cloud_file
+from prnet_core.io.cloud_files import READ_SUFFIXES, read_cloud_file
 from prnet_core.shapes.meshes import sample_mesh_file
 from prnet_core.shapes.shape_sets import ShapeError, ShapeSet, make_shape_set, to_unit_sphere
 
 _LOG = logging.getLogger(__name__)
-SCAN_SUFFIXES = (".npy", ".npz", ".ply", ".pcd", ".xyz", ".bin", ".las", ".pts", ".txt")
 
 
 def shapenet_files(folder: Path) -> list[Path]:
@@ -32,7 +31,7 @@ def shapenet_files(folder: Path) -> list[Path]:
     return list(files.values())
 
 
-def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
+def load_shapenet(folder: Path, num_points: int) -> ShapeSet:
     """Meshes are sampled on the surface. Point files are resampled to `num_points`."""
     points, names, classes = [], [], []
     for index, file in enumerate(shapenet_files(folder)):
@@ -40,32 +39,32 @@ def load_shapenet(folder: Path, num_points: int, seed: int) -> ShapeSet:
         classes.append(parts[0])
         if file.suffix == ".obj":
             names.append(parts[1])
-            points.append(sample_mesh_file(file, num_points, seed, index))
+            points.append(sample_mesh_file(file, num_points, index))
         else:
             names.append(file.stem)
-            points.append(to_unit_sphere(_pick(_read_points(file), num_points, seed, index)))
+            points.append(to_unit_sphere(_pick(_read_points(file), num_points, index)))
     return make_shape_set(np.stack(points), names, classes)
 
 
-def load_scans(folder: Path, num_points: int, seed: int) -> ShapeSet:
+def load_scans(folder: Path, num_points: int) -> ShapeSet:
     """Every scan file of `folder`, or of `folder/scans` if it exists, as a shape in the unit sphere.
 
     `scans.txt`, if present, gives the order. The class is the name of the folder. Files that cannot be read are left
     out and named in the log. Raises ShapeError when none is left.
     """
     scan_folder = folder / "scans" if (folder / "scans").is_dir() else folder
-    files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in SCAN_SUFFIXES}
+    files = {file.stem: file for file in sorted(scan_folder.iterdir()) if file.suffix.lower() in READ_SUFFIXES}
     files.pop("scans", None), files.pop("poses", None)
     order = folder / "scans.txt"
     if order.is_file():
         listed = [line.split()[0] for line in order.read_text().splitlines() if line.strip()]
         files = {Path(name).stem: files[Path(name).stem] for name in listed if Path(name).stem in files}
     if not files:
-        raise ShapeError(f"{folder}: no scans ({', '.join(SCAN_SUFFIXES)}), meshes or HDF5 files")
+        raise ShapeError(f"{folder}: no scans ({', '.join(READ_SUFFIXES)}), meshes or HDF5 files")
     points = {}
     for index, (name, file) in enumerate(files.items()):
         try:
-            points[name] = to_unit_sphere(_pick(_read_points(file), num_points, seed, index))
+            points[name] = to_unit_sphere(_pick(_read_points(file), num_points, index))
         except ShapeError as error:
             _LOG.warning("%s: left out", error)
     if not points:
@@ -85,8 +84,8 @@ def _read_points(file: Path) -> np.ndarray:
     return points
 
 
-def _pick(points: np.ndarray, num_points: int, seed: int, index: int) -> np.ndarray:
-    rng = np.random.default_rng([seed, index])
+def _pick(points: np.ndarray, num_points: int, index: int) -> np.ndarray:
+    rng = np.random.default_rng([0, index])
     if len(points) >= num_points:
         return points[rng.choice(len(points), num_points, replace=False)]
     return points[np.concatenate([np.arange(len(points)), rng.integers(len(points), size=num_points - len(points))])]

@@ -77,7 +77,7 @@ class Drive:
     ) -> None:
         """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for
         LiDARs and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every
-        20 s instead of steady speed. num_bumps: speed bumps on the path. A path that ends goes round again."""
+        20 s instead of steady speed. num_bumps: speed bumps on the path. The path is a loop."""
         is_camera = isinstance(sensor, DepthCamera)
         self.place, self.sensor, self.num_scans, self.seed = place, sensor, num_scans, seed
         self.rate = rate or (CAMERA_RATE if is_camera else LIDAR_RATE)
@@ -110,16 +110,11 @@ class Drive:
         return DriveScan(self.place.name, index, start + jitter, points, times, pose)
 
 
-def simulate_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Iterator[DriveScan]:
-    """The scans of a drive through `PLACES[place]` with `SENSORS[sensor]`; `seed` chooses the place and the noise.
+def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Drive:
+    """A drive through `PLACES[place]` with `SENSORS[sensor]`; `seed` chooses the place and the noise.
 
     `options` as in `Drive`. Raises ValueError for an unknown name.
     """
-    return iter(make_drive(place, sensor, num_scans, seed, **options))
-
-
-def make_drive(place: str, sensor: str, num_scans: int, seed: int = 0, **options) -> Drive:
-    """The `Drive` of these names; see `simulate_drive`."""
     for name, known in ((place, PLACES), (sensor, SENSORS)):
         if name not in known:
             raise ValueError(f"{name} is not known: {', '.join(known)}")

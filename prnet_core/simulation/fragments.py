@@ -88,10 +88,7 @@ def fuse(rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.r
 
 def camera_pose(position: np.ndarray, yaw: float, pitch: float, roll: float) -> np.ndarray:
     """T_world_sensor (4, 4) of a camera that looks along yaw and pitch (up is positive), radians."""
-    pose = np.eye(4)
-    pose[:3, :3] = Rotation.from_euler("ZYX", [yaw, -pitch, roll]).as_matrix()
-    pose[:3, 3] = position
-    return pose
+    return se3.make_transform(Rotation.from_euler("ZYX", [yaw, -pitch, roll]).as_matrix(), position)
 
 
 def free_position(scene: Scene, rng: np.random.Generator) -> np.ndarray:

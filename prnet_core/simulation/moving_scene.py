@@ -10,6 +10,7 @@ import numpy as np
 from prnet_core.simulation.ray_scene import Hits, RayScene
 from prnet_core.simulation.solids import Solids
 
+MAX_RANGE = 120.0  # m
 Trajectory = Callable[[np.ndarray], np.ndarray]
 """Poses (N, 4, 4) at times (N,) in seconds; each takes the body's frame into the world."""
 
@@ -32,9 +33,9 @@ class MovingObject:
 class MovingScene:
     """Rays see the nearer of the static scene and each object where it is at the ray's own time."""
 
-    def __init__(self, static: RayScene, objects: Sequence[MovingObject] = (), max_range: float = 120.0):
-        """Objects farther than max_range metres from a ray's origin are not seen."""
-        self.static, self.objects, self._max_range = static, tuple(objects), max_range
+    def __init__(self, static: RayScene, objects: Sequence[MovingObject] = ()):
+        """Objects farther than MAX_RANGE from a ray's origin are not seen."""
+        self.static, self.objects = static, tuple(objects)
 
     def cast(self, origins: np.ndarray, directions: np.ndarray, times: np.ndarray) -> Hits:
         """As `RayScene.cast`, at times (R,) in seconds."""
@@ -63,7 +64,7 @@ class MovingScene:
         middle = offsets.mean(axis=0)
         reach = radius + np.linalg.norm(offsets[1] - offsets[0]) / 2.0
         away = np.linalg.norm(middle)
-        if away > self._max_range + reach:
+        if away > MAX_RANGE + reach:
             return np.zeros(0, int)
         if away <= reach:
             return np.arange(len(directions))

@@ -31,7 +31,7 @@ class ObjectViewConfig:
     max_noise: float = 0.006
     warp_share: float = 0.6
     """Share of the pairs whose shape is bent by a smooth field: CAD parts become organic and lose
-    the symmetries that leave a pair without one true pose."""
+    the symmetries that make the pose of a pair ambiguous."""
     max_warp: float = 0.08
     """Largest amplitude of the field (`SmoothField`)."""
     min_thickness: float = 0.15
@@ -124,7 +124,7 @@ class ObjectViews:
         return points[chosen] + step * (points[towards] - points[chosen])
 
     def _surroundings(self, rng: np.random.Generator, cameras: list[np.ndarray]) -> np.ndarray:
-        """Points of a plate below and of a piece of another shape: (N, 3), N >= 0."""
+        """Points of a plate below the object and of a second object beside it: (N, 3), N >= 0."""
         parts = [np.zeros((0, 3))]
         middle = unit(cameras[0] / np.linalg.norm(cameras[0]) + cameras[1] / np.linalg.norm(cameras[1]))
         if rng.random() < self.config.floor_share:

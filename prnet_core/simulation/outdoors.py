@@ -9,18 +9,19 @@ from prnet_core.simulation.scene_builder import SceneBuilder
 from prnet_core.simulation.scene_parts import car as parked_car
 from prnet_core.simulation.scene_parts import tree_or_pole
 
+BLOCK = (165.0, 85.0)
 ROAD = 13.0
 """Width of a street between the house fronts."""
 
 
-def street(seed: int = 0, block: tuple[float, float] = (165.0, 85.0)) -> Place:
-    """A loop around a block of houses, 500 m for the default size, with houses on both sides of each street.
+def street(seed: int = 0) -> Place:
+    """A loop of 500 m around a block of houses, with houses on both sides of each street.
 
     The streets go on beyond the corners. Cars drive the other lane, people walk on the pavements.
     """
     rng = np.random.default_rng([seed, 20])
     scene = SceneBuilder(rng)
-    length, width = block
+    length, width = BLOCK
     scene.box((length / 2, width / 2, -0.25), (length + 400.0, width + 400.0, 0.5))
     half = ROAD / 2
     corners = np.array([[0.0, 0.0], [length, 0.0], [length, width], [0.0, width]])

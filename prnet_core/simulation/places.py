@@ -16,6 +16,9 @@ from prnet_core.simulation.ray_scene import RayScene
 from prnet_core.simulation.solids import CYLINDER, Solids, SolidsBuilder
 from prnet_core.simulation.trajectories import PathTrajectory, Sway
 
+STEP = 0.25  # m, between samples of a path before it is rounded
+WALK_WIDTH = 0.6  # m
+
 
 @dataclass(frozen=True)
 class Place:
@@ -78,24 +81,24 @@ def car() -> Solids:
     return body.solids()
 
 
-def rounded_path(corners: Sequence[Sequence[float]], radius: float, step: float = 0.25) -> np.ndarray:
-    """Way points (K, 3) about `step` metres apart on the closed polyline through `corners` (C, 2 or 3), whose corners
+def rounded_path(corners: Sequence[Sequence[float]], radius: float) -> np.ndarray:
+    """Way points (K, 3) on the closed polyline through `corners` (C, 2 or 3), whose corners
     are rounded over about `radius` metres; the path stays within the polyline's hull."""
     points = np.array(corners, dtype=float)
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     points = np.concatenate([points, points[:1]])
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    samples = np.linspace(0.0, along[-1], max(int(along[-1] / step), 8), endpoint=False)
+    samples = np.linspace(0.0, along[-1], max(int(along[-1] / STEP), 8), endpoint=False)
     dense = np.stack([np.interp(samples, along, points[:, axis]) for axis in range(3)], axis=1)
-    smooth = gaussian_filter1d(dense, 0.6 * radius / step, axis=0, mode="wrap")
-    return smooth[:: max(int(0.5 * radius / step), 1)]
+    smooth = gaussian_filter1d(dense, 0.6 * radius / STEP, axis=0, mode="wrap")
+    return smooth[:: max(int(0.5 * radius / STEP), 1)]
 
 
-def there_and_back(start: Sequence[float], end: Sequence[float], width: float = 0.6) -> np.ndarray:
+def there_and_back(start: Sequence[float], end: Sequence[float]) -> np.ndarray:
     """A narrow closed path (4, 2) from `start` (x, y) to `end` and back beside it, for people."""
     start, end = np.asarray(start, float), np.asarray(end, float)
     along = (end - start) / np.linalg.norm(end - start)
-    across = np.array([-along[1], along[0]]) * width / 2
+    across = np.array([-along[1], along[0]]) * WALK_WIDTH / 2
     return np.array([start - across, end - across, end + across, start + across])
 
 

@@ -98,13 +98,9 @@ def furnish(
     scene: SceneBuilder,
     size: tuple[float, float],
     height: float,
-    centre: tuple[float, float, float] = (0.0, 0.0, 0.0),
     door: tuple[float, float] | None = None,
 ) -> None:
-    """Furniture along the walls of a room with inner `size` about `centre` (its floor's middle).
-
-    All of it stands within 0.7 m of a wall and 0.9 m off `door` (x, y), which is relative to the centre.
-    """
+    """Furniture along the walls of a room with inner `size`, within 0.7 m of a wall and 0.9 m off `door` (x, y)."""
     rng = scene.rng
     length, width = size
     count = int(round(2 * (length + width) / 2.2))
@@ -118,7 +114,7 @@ def furnish(
         if door is not None and np.hypot(x - door[0], y - door[1]) < 0.9 + extent[0] / 2:
             continue
         yaw = 0.0 if along_x else np.pi / 2
-        _piece(scene, np.array([x, y, 0.0]) + centre, extent, yaw)
+        _piece(scene, np.array([x, y, 0.0]), extent, yaw)
 
 
 def _piece(scene: SceneBuilder, foot: np.ndarray, extent: np.ndarray, yaw: float) -> None:

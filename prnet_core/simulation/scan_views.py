@@ -21,8 +21,8 @@ from prnet_core.simulation.views import View
 
 INT16_RANGE = 32000
 FIGURE_SHARE = 0.35
-MIN_POINTS = 300
-"""A view with fewer returns is not kept."""
+MIN_POINTS, MAX_POINTS = 300, 1400
+"""Of a view: one with fewer returns is not kept."""
 
 
 class ScanViews:
@@ -110,22 +110,22 @@ class ScanViews:
             return ScanViews(*(file[name] for name in ("points", "scales", "starts", "poses", "scenes")))
 
 
-def scan_scene(rng: np.random.Generator, num_views: int = 3, max_points: int = 1400) -> list[View]:
+def scan_scene(rng: np.random.Generator, num_views: int = 3) -> list[View]:
     """A random place, or a figure, seen from `num_views` poses by a random sensor.
 
     Of the places 85 % are scanned by a LiDAR from poses within about 3 m, or a quarter of a small place's
     size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The
-    views' density is evened out by one voxel size, to at most `max_points` each. Scenes that show too
-    little are drawn again.
+    views' density is evened out by one voxel size, to at most MAX_POINTS each. Scenes with too
+    few points are drawn again.
     """
     while True:
         views = scan_figure(rng, num_views) if rng.random() < FIGURE_SHARE else _scan_place(rng, num_views)
         sparsest = min((view.points for view in views), key=len, default=np.zeros((0, 3)))
         if len(sparsest) < MIN_POINTS:
             continue
-        voxel = pair_voxel_size(sparsest, sparsest, min(max_points, int(0.9 * len(sparsest))), rng)
+        voxel = pair_voxel_size(sparsest, sparsest, min(MAX_POINTS, int(0.9 * len(sparsest))), rng)
         return [
-            View(_at_most(voxel_centroids(view.points, voxel), max_points, rng), view.T_world_sensor) for view in views
+            View(_at_most(voxel_centroids(view.points, voxel), MAX_POINTS, rng), view.T_world_sensor) for view in views
         ]
 
 

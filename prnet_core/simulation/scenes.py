@@ -1,7 +1,7 @@
 """Procedural places to scan: furnished floors of buildings, halls with pillars, streets and parks.
 
-Metres, z up. For training, scans of these places need a real scan's walls, clutter, occlusion and open ends;
-they need not look real.
+Metres, z up. For training, scans of these places need the walls, clutter, occlusions and open ends of real scans;
+the places need not look real.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class PathTrajectory:
         sway: Sway = Sway(),  # noqa: B008
         bumps: Sequence[SpeedBump] = (),
     ) -> None:
-        """way_points (K, 2) or (K, 3) in the world; a closed path returns to its first point and goes round again.
+        """way_points (K, 2) or (K, 3) in the world; a closed path is a loop.
 
         `travelled` is one of the functions of this module, such as `steady(1.0)`.
         """

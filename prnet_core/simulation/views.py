@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from prnet_core.geometry import se3
+
 
 @dataclass(frozen=True)
 class View:
@@ -25,11 +27,8 @@ def look_at_origin(camera: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     right = np.cross([0.0, 1.0, 0.0], forward)
     right = unit(right) if np.linalg.norm(right) > 1e-3 else np.array([1.0, 0.0, 0.0])
     roll = rng.normal(0.0, np.radians(15.0)) if rng.random() < 0.7 else rng.uniform(-np.pi, np.pi)
-    pose = np.eye(4)
-    pose[:3, :3] = np.stack([right, np.cross(forward, right), forward], axis=1)
-    pose[:3, :3] = pose[:3, :3] @ Rotation.from_rotvec([0.0, 0.0, roll]).as_matrix()
-    pose[:3, 3] = camera
-    return pose
+    axes = np.stack([right, np.cross(forward, right), forward], axis=1)
+    return se3.make_transform(axes @ Rotation.from_rotvec([0.0, 0.0, roll]).as_matrix(), camera)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+SAME_CELL_TOLERANCE, AROUND_TOLERANCE = 2.5, 5.0
+"""How much farther than the nearest point, in cells, a point may be and still be seen."""
+
 
 def visible_points(
     points: np.ndarray,
     camera: np.ndarray,
     cell: float,
-    same_cell_tolerance: float = 2.5,
-    around_tolerance: float = 5.0,
 ) -> np.ndarray:
     """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
 
     `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the
-    points. The tolerances, in cells, say how much farther than the nearest point a point may be and still
-    be seen.
+    points.
     """
     distance = np.linalg.norm(camera)
     forward = -camera / distance
@@ -38,5 +38,5 @@ def visible_points(
     rows = np.minimum(np.minimum(image[:-2], image[1:-1]), image[2:])
     around = np.full_like(image, np.inf)
     around[1:-1, 1:-1] = np.minimum(np.minimum(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
-    same = depth <= buffer[index] + same_cell_tolerance * cell
-    return same & (depth <= around.ravel()[index] + around_tolerance * cell)
+    same = depth <= buffer[index] + SAME_CELL_TOLERANCE * cell
+    return same & (depth <= around.ravel()[index] + AROUND_TOLERANCE * cell)

@@ -1,6 +1,6 @@
 """The configuration of a training run, read from a YAML file with the same names."""
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,15 +68,11 @@ class TrainingConfig:
         if self.batch_size < 1 or self.steps < 1:
             raise ValueError("batch_size and steps must be at least 1")
 
-    def to_dict(self) -> dict:
-        """Builtin values (numbers, text, lists, dictionaries), as in the YAML file."""
-        return asdict(self)
-
 
 def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
     """Read a YAML file. `network` may hold `preset: paper|small|invariant` and the settings that differ from it.
 
-    Raises ValueError that names an unknown setting, a setting of the wrong type, or the line of a YAML error.
+    Raises ValueError that names an unknown setting, a setting of another type, or the line of a YAML error.
     """
     import yaml
 
@@ -91,7 +87,7 @@ def load_training_config(path: str | Path, **overrides) -> TrainingConfig:
 
 
 def make_training_config(values: dict) -> TrainingConfig:
-    """A TrainingConfig from the values of `to_dict` or of a YAML file."""
+    """A TrainingConfig from the values of `asdict` or of a YAML file."""
     values = dict(values)
     method = training_method(values.get("method", TrainingConfig.method))
     network = method.make_config(dict(values.pop("network", {})))

@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from prnet_core.model import PRNet, PRNetConfig, load_network, prnet_loss, save_network
 from prnet_core.pairs.pair_batch import PairBatch
 
+Objective = Callable[[Any, PairBatch, int, float], dict[str, Tensor]]
+"""(network, pairs, number of passes, fraction of training done) -> loss terms; "total" is minimised."""
+
 
 @dataclass(frozen=True)
 class TrainingMethod:
@@ -22,8 +25,7 @@ class TrainingMethod:
     make_config: Callable[[dict], Any]
     """The network's configuration, a dataclass, from the values of a YAML file."""
     make_network: Callable[[Any], nn.Module]
-    objective: Callable[[nn.Module, PairBatch, int, float], dict[str, Tensor]]
-    """(network, pairs, number of passes, fraction of training done) -> loss terms; "total" is minimised."""
+    objective: Objective
     save: Callable[[nn.Module, Path, dict], None]
     """(network, path, model card)."""
     load: Callable[[str | Path, torch.device], nn.Module]
@@ -44,9 +46,4 @@ def prnet_objective(network: PRNet, pairs: PairBatch, num_passes: int, share_don
     return prnet_loss(output, pairs.T_target_source, network.config, pairs.matches)
 
 
-def _prnet_config(values: dict) -> PRNetConfig:
-    preset = getattr(PRNetConfig, values.pop("preset", "paper"))()
-    return PRNetConfig.from_dict({**preset.to_dict(), **values})
-
-
-METHODS = {"prnet": TrainingMethod(_prnet_config, PRNet, prnet_objective, save_network, load_network)}
+METHODS = {"prnet": TrainingMethod(PRNetConfig.from_dict, PRNet, prnet_objective, save_network, load_network)}

@@ -56,8 +56,7 @@ class PairSource:
             whole = object_pair_batch(self.shapes, num_objects, self.config.pairs, generator)
             parts.append(PairBatch(*(value[first :: num_processes()] for value in vars(whole).values())))
         if self.num_scans:
-            scans = self._scan_batch(step)
-            parts.append(PairBatch(*(value.to(self.device, non_blocking=True) for value in scans)))
+            parts.append(PairBatch(*self._scan_batch(step)).to(self.device, non_blocking=True))
         return join(parts)
 
     def _scan_batch(self, step: int) -> list[Tensor]:
@@ -103,8 +102,8 @@ def seed_of(*words: int) -> int:
 def split_by_group(shapes: ShapeSet, held_out: int) -> tuple[ShapeSet, ShapeSet]:
     """Training shapes, and validation shapes: those of `held_out` groups spread over the whole set."""
     groups = np.unique(shapes.groups)
-    held = groups[np.linspace(0, len(groups) - 1, min(held_out, len(groups) // 2)).astype(int)]
-    mask = np.isin(shapes.groups, held)
+    chosen = groups[np.linspace(0, len(groups) - 1, min(held_out, len(groups) // 2)).astype(int)]
+    mask = np.isin(shapes.groups, chosen)
     return shapes.select(~mask), shapes.select(mask)
 
 

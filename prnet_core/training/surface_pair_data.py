@@ -21,6 +21,7 @@ from ..pairs.object_pairs import ObjectPairConfig, object_pair_batch
 from ..pairs.surface_patches import SurfacePair, surface_pair
 from ..registration.config import RegistrationConfig
 from ..registration.preprocess import choose_voxel_size, prepare_cloud
+from ..registration.registration import to_voxels
 from ..registration.surface_hypotheses import dense_cloud
 from ..simulation.object_views import ObjectViews
 from ..simulation.partial_views import camera_views, fragment_views, lidar_views
@@ -103,8 +104,7 @@ def network_pair(source: View, target: View, num_points: int, rng: np.random.Gen
     ]
     if min(map(len, prepared)) < MIN_POINTS:
         return None
-    T = se3.make_transform(rotations[1] @ rotations[0].T, np.zeros(3))
-    T[:3, 3] = (T[:3, :3] @ prepared[0].centre - prepared[1].centre) / voxel
+    T = to_voxels(se3.make_transform(rotations[1] @ rotations[0].T, np.zeros(3)), *prepared)
     overlap = _overlap(se3.apply(T, prepared[0].points), prepared[1].points, 2.0)
     pair = surface_pair(*(dense_cloud(cloud, know_origins) for cloud in prepared), num_points, rng)
     return NetworkPair(pair, pair.to_network(T), overlap)

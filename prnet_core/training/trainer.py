@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -74,7 +75,7 @@ class Trainer:
             weights = self.method.load(config.init_from, device).state_dict()
             unexpected = self.network.load_state_dict(weights, strict=False).unexpected_keys
             if unexpected:
-                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network has not")
+                raise ValueError(f"{config.init_from} holds {unexpected[0]}, which this network does not have")
         optimiser = torch.optim.AdamW if config.optimiser == "adamw" else torch.optim.Adam
         self.optimiser = optimiser(self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
         self.average = WeightAverage(self.network, config.average_decay) if config.average_decay else None
@@ -169,7 +170,7 @@ class Trainer:
         if mean < self.progress.best:
             self.progress.best = mean
             card = {"steps": self.progress.step, "minutes": round(self.progress.seconds / 60, 1), "validation": scores}
-            self.method.save(self.network, self.folder / "best.safetensors", card | {"training": self.config.to_dict()})
+            self.method.save(self.network, self.folder / "best.safetensors", card | {"training": asdict(self.config)})
         return scores
 
     def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from prnet_core.geometry import geodesic_angle
+from prnet_core.geometry.transforms import geodesic_angle
 from prnet_core.pairs.normalise import normalise_pair
 from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.pairs.protocol import Protocol, protocol_pair

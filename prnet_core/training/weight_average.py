@@ -30,7 +30,7 @@ class WeightAverage:
 
     @contextmanager
     def applied(self, network: nn.Module):
-        """The network holds the average inside, and its own weights again afterwards."""
+        """The network has the average inside the block, and its own weights again afterwards."""
         own: dict[str, Tensor] = {name: value.clone() for name, value in network.state_dict().items()}
         network.load_state_dict(self.values)
         try:

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
 from prnet_core.geometry.se3 import make_transform
-from prnet_core.io.bags import seconds
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.report import unregistered_scans
 from prnet_ros.player import NODE
@@ -27,7 +27,7 @@ class Listener:
     """Subscribes in a thread of its own, from its creation to `close`."""
 
     def __init__(self, context: Context, odom_frame: str, base_frame: str, in_map: bool = False) -> None:
-        """Subscribe; only the transforms `odom_frame` -> `base_frame` are kept. in_map: to the pose in a map too."""
+        """Subscribe; only the transforms `odom_frame` -> `base_frame` are kept. in_map: also to the pose in a map."""
         self._frames = (odom_frame, base_frame)
         self._lock = threading.Lock()
         self._poses: dict[float, np.ndarray] = {}
@@ -75,7 +75,7 @@ class Listener:
         return (status.message, {entry.key: entry.value for entry in status.values}) if status else ("", {})
 
     def is_ready(self) -> bool:
-        """Whether the node registers scans and all its publishers have been found: none of its output is missed."""
+        """Whether the node registers scans and all its publishers are matched, so that none of its output is missed."""
         _, values = self.diagnostics()
         are_matched = all(subscription.get_publisher_count() > 0 for subscription in self._subscriptions)
         has_map = not self.in_map or self.map_message not in ("", "loading")

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ WAIT_SCAN_TIME = "60.0"  # s for one scan with --wait: instead of what the stamp
 
 @dataclass(frozen=True)
 class Recording:
-    """What the demo needs to know of a bag.
+    """What the demo uses of a bag.
 
     base_frame: the frame whose pose the node publishes: the root of the bag's static transforms, else the sensor's own.
     T_base_sensor: (4, 4).
@@ -56,12 +57,12 @@ class Recording:
     sensor_frame: str
     base_frame: str
     T_base_sensor: np.ndarray
-    truth: Poses | None
+    ground_truth: Poses | None
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of prnet_demo; 1 with a message when the node died or no TF came, 2 for a bag or topic that cannot be
-    played."""
+    """Entry point of prnet_demo; 1 with a message when the node ended or published no TF, 2 for a bag or topic that
+    cannot be played."""
     arguments = _parse(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -81,7 +82,7 @@ def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path
 
     Raises:
         BagError: the bag cannot be read, or has no such PointCloud2 topic.
-        DemoError: the node or the replay failed, or no pose came on /tf.
+        DemoError: the node or the replay failed, or no pose was received on /tf.
     """
     with open_bag(bag_path) as bag:
         recording = _inspect(bag, topic)
@@ -111,68 +112,66 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
         sensor_frame=first.frame_id,
         base_frame=base_frame,
         T_base_sensor=static_transform(statics, base_frame, first.frame_id),
-        truth=ground_truth_if_usable(bag, base_frame),
+        ground_truth=ground_truth_if_usable(bag, base_frame),
     )
 
 
-def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) -> DemoResult:
-    """Start the node, play the bag, collect the node's output until every scan is accounted for."""
+@contextmanager
+def _running_node(
+    recording: Recording, wait: bool, log: Path, map_folder: Path | None = None
+) -> Iterator[tuple[Listener, Process]]:
+    """The node, ready, and what is received of it; both end with the block. Raises DemoError where it is not ready."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
     from prnet_ros.demo.listener import Listener
 
+    arguments = _node_arguments(recording, wait, map_folder)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame)
+    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=map_folder is not None)
     try:
-        with Process("node", "prnet_ros.node.main", _node_arguments(recording, wait), log) as node:
-            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
+        with Process("node", "prnet_ros.node.main", arguments, log) as node:
+            if not node.wait_until(listener.is_ready, START_TIMEOUT):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
-            seconds = _replay(bag, recording, rate, wait, listener, node)
-            _wait_until(listener.is_settled, DRAIN_TIMEOUT, node)
-            message, values = listener.diagnostics()
-            if listener.num_poses == 0:
-                raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
-            exit_code = node.stop()
-        if exit_code != 0:
-            raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
-        return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
+            yield listener, node
     finally:
         listener.close()
         rclpy.try_shutdown()
 
 
+def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) -> DemoResult:
+    """Start the node, play the bag, collect the node's output until every scan is accounted for."""
+    with _running_node(recording, wait, log) as (listener, node):
+        seconds = _replay(bag, recording, rate, wait, listener, node)
+        node.wait_until(listener.is_settled, DRAIN_TIMEOUT)
+        message, values = listener.diagnostics()
+        if listener.num_poses == 0:
+            raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
+        exit_code = node.stop()
+        if exit_code != 0:
+            raise node.failure(f"did not shut down cleanly: exit code {exit_code}")
+        return DemoResult(listener.trajectory(), listener.num_odometry, values, seconds)
+
+
 def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool, stem: Path) -> Restart | None:
-    """Make a map of the drive, start the node in it at a random scan; None after a drive too short for a map.
+    """Make a map of the drive and start the node in it at a random scan; None where the drive is too short for a map.
 
-    What goes wrong here is a line of the table: the drive counts.
+    A failure is reported in the table and does not end the demo.
     """
-    import rclpy
-    from rclpy.signals import SignalHandlerOptions
-
     from prnet_core.mapping import MapError
     from prnet_ros.demo.drive_map import save_drive
-    from prnet_ros.demo.listener import Listener
     from prnet_ros.player import NoSubscriberError
 
     if len(trajectory) < FEWEST_POSES:
         return None
     first = random_scan(recording.num_scans, np.random.default_rng())
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=True)
     folder = Path(f"{stem}.map").absolute()
     try:
         save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
-        arguments = [*_node_arguments(recording, wait), "-p", f"map:={folder}"]
-        with Process("node", "prnet_ros.node.main", arguments, Path(f"{stem}.map.node.log")) as node:
-            if not _wait_until(listener.is_ready, START_TIMEOUT, node):
-                raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
+        with _running_node(recording, wait, Path(f"{stem}.map.node.log"), folder) as (listener, node):
             return start_again(bag, recording.topic, first, trajectory, listener, node)
     except (MapError, DemoError, NoSubscriberError) as error:
         return Restart(first, problem=str(error).splitlines()[0])
-    finally:
-        listener.close()
-        rclpy.try_shutdown()
 
 
 def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process) -> float:
@@ -186,7 +185,7 @@ def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: L
 
     def hold(num_published: int) -> None:
         nonlocal num_unanswered
-        if not _wait_until(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT, node):
+        if not node.wait_until(lambda: listener.num_answered() + num_unanswered >= num_published, ANSWER_TIMEOUT):
             num_unanswered = num_published - listener.num_answered()
 
     options = ReplayOptions(recording.topic, to="points", rate=rate, wait=SUBSCRIBER_TIMEOUT)
@@ -200,21 +199,12 @@ def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: L
     return time.monotonic() - started
 
 
-def _wait_until(is_reached: Callable[[], bool], timeout: float, node: Process) -> bool:
-    """Whether it is reached within `timeout` seconds. Raises DemoError when the node ends meanwhile."""
-    deadline = time.monotonic() + timeout
-    while not is_reached():
-        node.check_running()
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def _node_arguments(recording: Recording, wait: bool) -> list[str]:
+def _node_arguments(recording: Recording, wait: bool, map_folder: Path | None) -> list[str]:
     parameters = {"odom_frame": ODOM_FRAME, "base_frame": recording.base_frame, "reliability": "reliable"}
     if wait:
         parameters["odometry.max_scan_time"] = WAIT_SCAN_TIME
+    if map_folder is not None:
+        parameters["map"] = str(map_folder)
     assignments = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return ["--ros-args", *assignments]
 
@@ -223,16 +213,16 @@ def _report(bag: Bag, recording: Recording, result: DemoResult, restart: Restart
     from prnet_core.io.trajectories import write_tum
     from prnet_ros.demo.picture import View, align_scans, draw
 
-    comparison = compare_with_ground_truth(result.trajectory, recording.truth)
+    comparison = compare_with_ground_truth(result.trajectory, recording.ground_truth)
     print(table(recording.num_scans, result, comparison, restart))
     write_tum(f"{stem}.tum", result.trajectory)
     trajectory, frame, view = result.trajectory, ODOM_FRAME, View.from_above(recording.base_frame)
     if comparison is not None:
-        trajectory = Trajectory(trajectory.stamps, comparison.T_truth_odom @ trajectory.poses)
-        frame, view = recording.truth.parent, View.from_above(recording.truth.parent)
+        trajectory = Trajectory(trajectory.stamps, comparison.T_true_odom @ trajectory.poses)
+        frame, view = recording.ground_truth.parent, View.from_above(recording.ground_truth.parent)
     aligned = align_scans(bag.scans(recording.topic), trajectory, recording.T_base_sensor, view)
     title = f"{recording.path.name}: {len(trajectory)} of {recording.num_scans} scans aligned, in the frame {frame}"
-    T_drawn_odom = np.eye(4) if comparison is None else comparison.T_truth_odom
+    T_drawn_odom = np.eye(4) if comparison is None else comparison.T_true_odom
     found = _found_scan(bag, recording, restart, T_drawn_odom)
     draw(Path(f"{stem}.png"), title, aligned, trajectory, comparison, view, found)
     print(f"picture:    {stem}.png\ntrajectory: {stem}.tum\nnode's log: {stem}.node.log")

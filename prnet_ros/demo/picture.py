@@ -23,9 +23,9 @@ from prnet_ros.demo.report import GroundTruthComparison
 MAX_POINTS = 250_000
 SLAB, SLAB_OF_RANGE = 0.9, 0.1
 """Points further above or below the sensor, in metres or as a share of its range, are left out: floor and ceiling would
-hide what stands between them."""
+hide the rest."""
 TIME_COLOURS = "viridis"
-TRUTH_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
+TRUE_COLOUR, ESTIMATE_COLOUR = "black", "#e4003a"
 MAP_COLOUR, FOUND_COLOUR = "#b8bcc4", "#1f5fbf"
 
 
@@ -124,8 +124,8 @@ def _draw_map(
         s=1.2, linewidths=0, alpha=0.6, cmap=TIME_COLOURS, rasterized=True,
     )  # fmt: skip
     if comparison is not None:
-        truth = comparison.truth[:, :3, 3]
-        axes.plot(truth[:, right], truth[:, up], color=TRUTH_COLOUR, lw=3.5, label="ground truth")
+        ground_truth = comparison.ground_truth[:, :3, 3]
+        axes.plot(ground_truth[:, right], ground_truth[:, up], color=TRUE_COLOUR, lw=3.5, label="ground truth")
     path = trajectory.poses[:, :3, 3]
     axes.plot(path[:, right], path[:, up], color=ESTIMATE_COLOUR, lw=1.5, label="from /tf")
     axes.plot(*path[0, [right, up]], "o", color=ESTIMATE_COLOUR, ms=8, mec="white", label="start")
@@ -157,7 +157,7 @@ def _draw_found(axes: Axes, aligned: AlignedPoints, found: FoundScan, view: View
     ):
         axes.scatter(points[:, right], points[:, up], s=size, color=colour, linewidths=0, rasterized=True)
         axes.plot([], [], "s", color=colour, label=name)
-    axes.plot(*places[0, [right, up]], "o", color="none", mec=TRUTH_COLOUR, ms=11, mew=2, label="sensor in the drive")
+    axes.plot(*places[0, [right, up]], "o", color="none", mec=TRUE_COLOUR, ms=11, mew=2, label="sensor in the drive")
     axes.plot(*places[1, [right, up]], "o", color=ESTIMATE_COLOUR, ms=6, label="sensor as found")
     _show_all(axes, aligned.points, places, view)
     axes.set_title(found.label)
@@ -166,7 +166,7 @@ def _draw_found(axes: Axes, aligned: AlignedPoints, found: FoundScan, view: View
 
 def _draw_paths(axes: Axes, comparison: GroundTruthComparison, view: View) -> None:
     for poses, colour, width, name in (
-        (comparison.truth, TRUTH_COLOUR, 3.0, "ground truth"),
+        (comparison.ground_truth, TRUE_COLOUR, 3.0, "ground truth"),
         (comparison.estimate, ESTIMATE_COLOUR, 1.5, "from /tf"),
     ):
         positions = poses[:, :3, 3][:, [view.right, view.up]]
@@ -195,5 +195,5 @@ def _draw_errors(axes: Axes, comparison: GroundTruthComparison) -> None:
 
 def _rotation_errors_deg(comparison: GroundTruthComparison) -> np.ndarray:
     """(N,) angles between estimated and true orientation, degrees."""
-    relative = np.swapaxes(comparison.truth[:, :3, :3], 1, 2) @ comparison.estimate[:, :3, :3]
+    relative = np.swapaxes(comparison.ground_truth[:, :3, :3], 1, 2) @ comparison.estimate[:, :3, :3]
     return np.array([np.rad2deg(se3.rotation_angle(rotation)) for rotation in relative])

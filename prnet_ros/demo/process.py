@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 STOP_TIMEOUT = 20.0  # s
@@ -41,6 +43,16 @@ class Process:
         """Raise DemoError with the last lines of its log when it has ended."""
         if not self.is_running():
             raise self.failure(f"ended with exit code {self._process.returncode}")
+
+    def wait_until(self, is_reached: Callable[[], bool], timeout: float) -> bool:
+        """Whether it is reached within `timeout` seconds. Raises DemoError when the process ends meanwhile."""
+        deadline = time.monotonic() + timeout
+        while not is_reached():
+            self.check_running()
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        return True
 
     def failure(self, what: str) -> DemoError:
         """An error that says `what` happened to the process, with the last lines of its log."""

@@ -52,15 +52,15 @@ class DemoResult:
 class GroundTruthComparison:
     """An estimated trajectory against the ground truth, at the stamps both have.
 
-    T_truth_odom: (4, 4), from the odometry frame into that of the ground truth; the first poses of both are equal.
-    estimate, truth: (N, 4, 4) in the frame of the ground truth.
+    T_true_odom: (4, 4), from the odometry frame into that of the ground truth; the first poses of both are equal.
+    estimate, ground_truth: (N, 4, 4) in the frame of the ground truth.
     ate: metres, rms after the best rigid alignment. end_drift: metres at the last pose, without alignment.
     path_length: metres of the true path. rpe: from each pose to the next.
     """
 
-    T_truth_odom: np.ndarray
+    T_true_odom: np.ndarray
     estimate: np.ndarray
-    truth: np.ndarray
+    ground_truth: np.ndarray
     ate: float
     end_drift: float
     path_length: float
@@ -69,22 +69,22 @@ class GroundTruthComparison:
     @property
     def position_errors(self) -> np.ndarray:
         """(N,) metres between the two."""
-        return np.linalg.norm(self.estimate[:, :3, 3] - self.truth[:, :3, 3], axis=1)
+        return np.linalg.norm(self.estimate[:, :3, 3] - self.ground_truth[:, :3, 3], axis=1)
 
 
-def compare_with_ground_truth(estimate: Trajectory, truth: Poses | None) -> GroundTruthComparison | None:
+def compare_with_ground_truth(estimate: Trajectory, ground_truth: Poses | None) -> GroundTruthComparison | None:
     """None without a ground truth, or when fewer than two poses have one."""
-    if truth is None:
+    if ground_truth is None:
         return None
-    poses, true_poses = match_stamps(estimate, Trajectory(truth.stamps, truth.T_parent_frame))
+    poses, true_poses = match_stamps(estimate, Trajectory(ground_truth.stamps, ground_truth.T_parent_frame))
     if len(poses) < 2:
         return None
-    T_truth_odom = true_poses[0] @ invert(poses[0])
-    poses = T_truth_odom @ poses
+    T_true_odom = true_poses[0] @ invert(poses[0])
+    poses = T_true_odom @ poses
     return GroundTruthComparison(
-        T_truth_odom=T_truth_odom,
+        T_true_odom=T_true_odom,
         estimate=poses,
-        truth=true_poses,
+        ground_truth=true_poses,
         ate=absolute_trajectory_error(poses, true_poses),
         end_drift=float(np.linalg.norm(poses[-1, :3, 3] - true_poses[-1, :3, 3])),
         path_length=path_length(true_poses),
@@ -139,7 +139,7 @@ def table(
 
 
 def restart_text(restart: Restart) -> str:
-    """Where and how fast the node found itself, or why it did not."""
+    """Where and how fast the node was localised, or why it was not."""
     scans = f"{restart.num_scans} scan{'s' if restart.num_scans != 1 else ''}"
     if not restart.poses:
         return f"at scan {restart.scan}: not found after {scans}: {restart.problem or 'no pose of these scans'}"
@@ -170,7 +170,7 @@ def _error_rows(comparison: GroundTruthComparison) -> list[tuple[str, str]]:
     rpe = comparison.rpe
     share = 100.0 * comparison.end_drift / comparison.path_length if comparison.path_length > 0.0 else float("nan")
     return [
-        ("length of the path", f"{comparison.path_length:.2f} m, {len(comparison.truth)} poses"),
+        ("length of the path", f"{comparison.path_length:.2f} m, {len(comparison.ground_truth)} poses"),
         ("ATE (rms)", f"{comparison.ate:.4f} m"),
         ("drift at the end", f"{comparison.end_drift:.4f} m = {share:.2f} % of the path"),
         ("RPE scan to scan, rms", f"{rpe.translation_rmse:.4f} m, {rpe.rotation_rmse_deg:.3f} deg"),

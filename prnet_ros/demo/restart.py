@@ -1,16 +1,15 @@
-"""The second part of the demo: the node starts again somewhere in the map of its drive, and finds itself."""
+"""The second part of the demo: the node starts again in the map of its drive, at a random scan, and localises."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.io.bags import Bag, BagMessage, BagTopic
+from prnet_core.io.bags import Bag
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.drive_map import KEYFRAME_EVERY, pose_index
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from prnet_ros.demo.listener import Listener
     from prnet_ros.demo.process import Process
 
-FEWEST_POSES = 8  # of a drive with a map in which to be found
-MOST_SCANS = 10  # that the node may take
-FOLLOWED_SCANS = 10  # then
+FEWEST_POSES = 8  # of a drive whose map is used
+MOST_SCANS = 10  # until the node is localised
+FOLLOWED_SCANS = 10  # played after that
 PATIENCE = 3.0  # s for the answer to one scan
 SETTLE_TIME = 1.0  # s for the answer to the last scan
 
@@ -43,11 +42,11 @@ class FoundPose:
 
 @dataclass(frozen=True)
 class Restart:
-    """What came of it.
+    """The result.
 
-    scan: number of the first one in the bag. num_scans: how many it took. poses: those found, the first one by a scan
-    that is not deskewed, since nothing is known of the motion; empty where it was not found. seconds: from the first
-    scan to the first pose. problem: why it was not found, in words.
+    scan: number of the first scan in the bag. num_scans: scans until the first pose. poses: in the map, the first one
+    of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised. seconds:
+    from the first scan to the first pose. problem: why the node was not localised, as text.
     """
 
     scan: int
@@ -63,37 +62,12 @@ def random_scan(num_scans: int, rng: np.random.Generator) -> int:
     return int(rng.choice([number for number in range(last) if number % KEYFRAME_EVERY] or [0]))
 
 
-class BagFrom:
-    """A bag from one of its clouds on, as Replay reads it."""
-
-    def __init__(self, bag: Bag, topic: str, first: int) -> None:
-        self._bag, self._topic, self._first = bag, topic, first
-
-    @property
-    def topics(self) -> dict[str, BagTopic]:
-        """As of the bag."""
-        return self._bag.topics
-
-    def point_cloud_topic(self, name: str | None = None) -> str:
-        """As of the bag."""
-        return self._bag.point_cloud_topic(name)
-
-    def raw_messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
-        """Those from the cloud on; all where clouds are not among the topics."""
-        left = self._first if topics is None or self._topic in topics else 0
-        for message in self._bag.raw_messages(topics):
-            if left == 0:
-                yield message
-            elif message.topic == self._topic:
-                left -= 1
-
-
 class _Ended(Exception):
-    """The node has found itself, or has had scans enough."""
+    """The node is localised, or has received enough scans."""
 
 
 def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
-    """Play the bag from a scan on until the node has found itself, and some more scans.
+    """Play the bag from a scan on until the node is localised, and some more scans.
 
     trajectory: poses of the drive, in the map's frame.
 
@@ -103,33 +77,26 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
 
     began, num_needed = time.monotonic(), 0
 
-    def wait_until(is_reached: Callable[[], bool], seconds: float) -> bool:
-        end = time.monotonic() + seconds
-        while not is_reached() and time.monotonic() < end:
-            node.check_running()
-            time.sleep(0.01)
-        return is_reached()
-
     def is_found() -> bool:
         return bool(listener.located)
 
     def hold(num_published: int) -> None:
-        """The next scan is sent where the ones before were too little, or to be followed."""
+        """Wait for the answer to the last scan; end after enough scans."""
         nonlocal began, num_needed
         if num_published == 0:
             began = time.monotonic()
         elif num_needed > 0:
-            wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
-        elif wait_until(is_found, PATIENCE):
+            node.wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
+        elif node.wait_until(is_found, PATIENCE):
             num_needed = num_published
         if num_published >= (num_needed + FOLLOWED_SCANS if num_needed else MOST_SCANS):
             raise _Ended
 
     try:
-        num_sent = Replay(listener.node, BagFrom(bag, topic, first), ReplayOptions(topic, to="points"), hold).run()
+        num_sent = Replay(listener.node, bag, ReplayOptions(topic, to="points", first=first), hold).run()
     except _Ended:
         num_sent = MOST_SCANS
-    if not wait_until(is_found, PATIENCE):
+    if not node.wait_until(is_found, PATIENCE):
         return Restart(first, num_sent, problem=listener.map_message or "no answer")
     time.sleep(SETTLE_TIME)
     found = [

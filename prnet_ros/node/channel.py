@@ -21,10 +21,10 @@ class Channel:
     """One end of a connection that carries one message at a time in each direction: request, answer, request, ...
 
     An object is pickled; its arrays of 4 kB and more are copied into an anonymous memory file (memfd) that the
-    other process maps. Nothing ever appears in /dev/shm, and everything is gone with the processes. What arrives
-    belongs to the receiver.
+    other process maps. Nothing is left in /dev/shm, and the memory is freed with the processes. A received
+    object belongs to the receiver.
 
-    A sender may overwrite the memory as soon as it sends again: hence the strict alternation.
+    A sender overwrites the memory when it sends again: hence the strict alternation.
     """
 
     def __init__(self, connection_fd: int, outgoing_fd: int, incoming_fd: int) -> None:
@@ -83,7 +83,7 @@ class Channel:
 
 
 class _SharedFile:
-    """A memory file, mapped as far as it was needed yet."""
+    """A memory file; the mapping grows with the largest message."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd

@@ -51,7 +51,7 @@ def count_publishers(node: Node, subscription: Subscription) -> int:
 def answer_every_transition(node: LifecycleNode) -> None:
     """Have ~/change_state answer with success=False when the state does not allow a transition.
 
-    The rclpy of Humble and Jazzy raises an exception instead, and the caller waits for an answer in vain.
+    The rclpy of Humble and Jazzy raises an exception instead, and the caller never gets an answer.
     """
     (service,) = (service for service in node.services if service.srv_type is ChangeState)
     change_state = service.callback
@@ -74,7 +74,7 @@ def call_after_parameters_set(node: Node, callback: Callable[[], None]) -> None:
         return
     from rcl_interfaces.msg import SetParametersResult
 
-    changed = node.create_guard_condition(callback)  # the executor's turn comes when they are set
+    changed = node.create_guard_condition(callback)  # runs after they are set
 
     def accept(_: list) -> SetParametersResult:
         changed.trigger()

@@ -65,7 +65,7 @@ class NodeState:
 def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticStatus:
     """One status: the worst problem first, then all counters.
 
-    `earlier` are the counts of the last report: what only happened before it is no problem any more.
+    `earlier` are the counts of the last report: only what happened since then is a problem.
     """
     news = counts.since(earlier)
     problems = _problems(counts, news, state)
@@ -89,13 +89,13 @@ def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticSt
     values["publishers"] = state.num_publishers
     values["seconds_without_data"] = f"{state.seconds_without_data:.1f}"
     values.update(state.details)
-    return DiagnosticStatus(
-        level=level,
-        name=f"{state.node_name}: odometry",
-        message=message,
-        hardware_id=state.sensor_frame,
-        values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
-    )
+    return make_status(f"{state.node_name}: odometry", level, message, values, state.sensor_frame)
+
+
+def make_status(name: str, level: bytes, message: str, values: dict, hardware_id: str = "") -> DiagnosticStatus:
+    """A status with these values as text."""
+    pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+    return DiagnosticStatus(level=level, name=name, message=message, hardware_id=hardware_id, values=pairs)
 
 
 def _problems(counts: Counts, news: Counter[str], state: NodeState) -> list[tuple[bytes, str]]:

@@ -1,8 +1,7 @@
-"""The services that adapt the network to the scans just seen, while the robot drives on."""
+"""The services that fine-tune the network on the latest scans while the robot drives."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 import threading
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.node import Node
@@ -18,7 +17,6 @@ from std_srvs.srv import Trigger
 
 from prnet_core.fine_tuning import (
     FineTuneCancelled,
-    FineTuneConfig,
     FineTuneError,
     FineTuneProcess,
     FineTuneProgress,
@@ -26,8 +24,9 @@ from prnet_core.fine_tuning import (
 )
 from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
+from prnet_ros.node.diagnostics import make_status
 from prnet_ros.node.odometry_session import OdometrySession
-from prnet_ros.node.parameters import FineTuneParameters
+from prnet_ros.node.parameters import FineTuneParameters, in_ros_home
 from prnet_ros.node.threaded_service import in_a_thread
 
 PROGRESS_PERIOD = 0.5  # s
@@ -38,9 +37,9 @@ _NOT_READY = "the node is not configured, or still loading"
 class FineTuneService:
     """`~/fine_tune`, `~/cancel_fine_tune`, `~/save_weights`, and progress on `~/fine_tune_progress`.
 
-    Each call is served by a thread of its own; its callback is a coroutine that waits for the thread without holding
-    the executor. A run takes place in a process of its own; better weights go to the registration process, which
-    takes them between two scans.
+    Each call is served by a thread of its own; its callback is a coroutine that waits for the thread without blocking
+    the executor. A run has a process of its own; better weights go to the registration process, which loads them
+    between two scans.
     """
 
     def __init__(self, node: Node, parameters: FineTuneParameters) -> None:
@@ -74,7 +73,7 @@ class FineTuneService:
         )  # fmt: skip
 
     def use(self, session: OdometrySession | None) -> None:
-        """Work for this session; None: for none, which ends a run."""
+        """Use this session; None: no session, which ends a run."""
         self._session, self._card = session, {}
         if session is None and self._run is not None:
             self._run.cancel()
@@ -95,10 +94,10 @@ class FineTuneService:
             time.sleep(0.01)
 
     def status(self) -> DiagnosticStatus:
-        """How the run goes, or how the last one went."""
+        """The state of the run, or the result of the last one."""
         with self._lock:
             is_running, progress, began = self._run is not None, self._progress, self._began
-        values = {"running": str(is_running).lower(), "scans": str(self._num_scans())}
+        values: dict = {"running": str(is_running).lower(), "scans": self._num_scans()}
         if not is_running:
             message = self._outcome
         elif progress is None:
@@ -109,16 +108,14 @@ class FineTuneService:
                 f"held-out error {progress.error_before_deg:.2f} -> {progress.error_best_deg:.2f} deg"
             )
             values |= {
-                "step": str(progress.step),
+                "step": progress.step,
                 "share_done": f"{progress.share_done:.3f}",
                 "loss": f"{progress.loss:.4f}",
                 "error_before_deg": f"{progress.error_before_deg:.3f}",
                 "error_best_deg": f"{progress.error_best_deg:.3f}",
             }
-        return DiagnosticStatus(
-            level=DiagnosticStatus.OK, name=f"{self._node.get_fully_qualified_name()}: fine-tuning", message=message,
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )  # fmt: skip
+        name = f"{self._node.get_fully_qualified_name()}: fine-tuning"
+        return make_status(name, DiagnosticStatus.OK, message, values)
 
     def _counted(self, name: str, function: Callable[[], tuple[bool, str]]) -> Callable:
         """`in_a_thread`, with the calls that wait for an answer counted."""
@@ -149,7 +146,7 @@ class FineTuneService:
             return False, _NOT_READY
         if not session.loaded.has_network:
             return False, f"the node runs without the network (weights: {session.loaded.weights})"
-        config = FineTuneConfig(**parameters.of_core())
+        config = parameters.run
         num_scans = session.worker.between_scans(lambda process: process.call("num_recent_scans")).result()
         if num_scans < config.min_scans:
             missing = config.min_scans - num_scans
@@ -162,7 +159,7 @@ class FineTuneService:
             if self._is_closed:
                 return False, "the node is shutting down"
             if self._run is not None:
-                return False, f"refused, a run is going on ({self._share_done()}): ~/cancel_fine_tune would end it"
+                return False, f"refused: a run is in progress ({self._share_done()}); ~/cancel_fine_tune ends it"
             self._run, self._progress, self._began = run, None, time.monotonic()
             self._is_over.clear()
         success, outcome = False, "failed"
@@ -208,7 +205,7 @@ class FineTuneService:
     def _cancel(self) -> tuple[bool, str]:
         with self._lock:
             if self._run is None:
-                return False, "no run is going on"
+                return False, "no run is in progress"
             self._run.cancel()
         self._is_over.wait(CANCEL_TIMEOUT)  # so that the next run can be requested
         return True, "the run is cancelled, the old weights stay"
@@ -219,7 +216,7 @@ class FineTuneService:
             return False, _NOT_READY
         if not session.loaded.has_network:
             return False, f"there are no weights to save (weights: {session.loaded.weights})"
-        path = Path(self._parameters.save_to or default_path()).expanduser().absolute()
+        path = Path(self._parameters.save_to or in_ros_home("prnet_fine_tuned.safetensors")).expanduser().absolute()
         card = self._card or {"weights": session.loaded.weights}
         try:
             session.worker.between_scans(lambda process: process.call("save_weights", str(path), card)).result()
@@ -227,8 +224,3 @@ class FineTuneService:
             return False, f"not saved: {error}"
         unchanged = "" if self._card else ", as they were at the start: no run has changed them"
         return True, f"saved to {path}{unchanged}; the parameter weights:={path} loads them at the next start"
-
-
-def default_path() -> str:
-    """Where weights go when `fine_tune.save_to` is empty: in ROS_HOME, which is ~/.ros unless set."""
-    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", "prnet_fine_tuned.safetensors")

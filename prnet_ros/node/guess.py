@@ -1,19 +1,17 @@
-"""The motion between two scans as another odometry on TF has it (wheels, an IMU filter)."""
+"""The motion between two scans by another odometry on TF (wheels, an IMU filter)."""
 
 from __future__ import annotations
 
 import numpy as np
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
-from tf2_msgs.msg import TFMessage
-from tf2_ros import Buffer, TransformException
+from tf2_ros import TransformException
 
 from prnet_ros.node.frames import transform_matrix
+from prnet_ros.node.tf_buffer import TfBuffer
 
 _TIMEOUT = Duration(nanoseconds=50_000_000)  # TF of a scan's stamp may come after the scan
-_QUEUE = 100
 
 
 class GuessFrame:
@@ -21,19 +19,12 @@ class GuessFrame:
 
     def __init__(self, node: Node, guess_frame: str) -> None:
         self._guess_frame = guess_frame
-        self._node = node
-        self._subscriptions: list = []
         self._last: tuple[str, Time] | None = None
-        self.problem = ""  # in words, what the last lookup lacked
-        if not guess_frame:
-            return
-        self._buffer = Buffer(node=node)
-        kept = QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        for topic, take_in, qos in (
-            ("/tf", self._buffer.set_transform, QoSProfile(depth=_QUEUE)),
-            ("/tf_static", self._buffer.set_transform_static, kept),
-        ):
-            self._listen(topic, take_in, qos)
+        self.problem = ""  # what the last lookup lacked, as text
+        if guess_frame:
+            self._tf = TfBuffer(node)
+            self._tf.listen(is_static=False)
+            self._tf.listen(is_static=True)
 
     def motion_to(self, sensor_frame: str, stamp) -> np.ndarray | None:
         """T_last_now (4, 4): the sensor at this stamp, in the sensor at the last one; None where TF does not have it.
@@ -47,7 +38,7 @@ class GuessFrame:
         if last is None or last[0] != sensor_frame or last[1] >= now:
             return None
         try:
-            found = self._buffer.lookup_transform_full(
+            found = self._tf.buffer.lookup_transform_full(
                 sensor_frame, last[1], sensor_frame, now, self._guess_frame, _TIMEOUT
             )
             self.problem = ""
@@ -60,16 +51,9 @@ class GuessFrame:
         """Forget the last stamp and, where time went back, the transforms from before."""
         self._last = None
         if self._guess_frame:
-            self._buffer.clear()
+            self._tf.buffer.clear()
 
     def close(self) -> None:
-        """Stop listening."""
-        while self._subscriptions:
-            self._node.destroy_subscription(self._subscriptions.pop())
-
-    def _listen(self, topic: str, take_in, qos: QoSProfile) -> None:
-        def on_message(message: TFMessage) -> None:
-            for transform in message.transforms:
-                take_in(transform, "prnet")
-
-        self._subscriptions.append(self._node.create_subscription(TFMessage, topic, on_message, qos))
+        """End the subscriptions."""
+        if self._guess_frame:
+            self._tf.close()

@@ -20,12 +20,12 @@ def main(args: list[str] | None = None) -> int:
     arguments that it does not know.
 
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
-    a signal only wakes this thread, which then stops one part after the other.
+    a signal wakes this thread, which then stops one part after the other.
 
     The executor has one thread. rclpy's MultiThreadedExecutor submits a callback to its pool again and again until
     a thread has begun with it, so that threads that do not get the interpreter lock at once pile up work.
     """
-    _on_signals(lambda *_: os._exit(0))  # an import must not be able to catch it
+    _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
@@ -96,7 +96,7 @@ def _spin(executor, node, is_stopping: threading.Event) -> None:
 
 
 def _catch_signals():
-    """From now on SIGINT and SIGTERM do nothing but end the wait of the function that is returned."""
+    """From now on SIGINT and SIGTERM only end the wait of the returned function."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -14,10 +14,10 @@ from prnet_core.registration import RegistrationConfig
 
 @dataclass(frozen=True)
 class MapSetup:
-    """What the process needs to know at its start.
+    """What the process gets at its start.
 
     folder: of the saved map; empty: a map is built. checkpoint: folder that keeps the map while it is built, so that a
-    process which replaces one that died goes on with it.
+    restarted process continues it.
     """
 
     title: ClassVar[str] = "the map process"
@@ -39,7 +39,7 @@ class MapSetup:
 @dataclass(frozen=True)
 class LoadedMap:
     """What the process has loaded, or read from a checkpoint. megabytes: memory of the points. problem: why there is no
-    map, in words. note: what else there is to say."""
+    map, in words. note: further information, as text."""
 
     num_keyframes: int
     megabytes: float

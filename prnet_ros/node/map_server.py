@@ -14,12 +14,12 @@ from prnet_core.mapping.tracker import MapPose, MapTracker, OdometryScan
 from prnet_core.registration import Registration
 from prnet_ros.node.map_process import LoadedMap, MapAnswer, MapScan, MapSetup
 
-NICENESS = 5  # tracking comes first
+NICENESS = 5  # the odometry has priority
 MEGABYTE = 1e6
 
 
 class LocalizationServer:
-    """Follows the robot in a saved map. Every method is called through RegistrationProcess.call."""
+    """Tracks the robot in a saved map. Every method is called through RegistrationProcess.call."""
 
     def __init__(self, setup: MapSetup) -> None:
         os.nice(NICENESS)
@@ -95,11 +95,11 @@ class MappingServer:
             self._checkpoint.clear()
             return LoadedMap(0, 0.0, note=f"a new map starts: {error}")
         built = self._builder.map
-        note = "" if self._trajectory is None else f"the map goes on with the {len(built)} keyframes that were kept"
+        note = "" if self._trajectory is None else f"the map continues with the {len(built)} keyframes that were kept"
         return LoadedMap(len(built), built.num_bytes / MEGABYTE, note=note)
 
     def _write_checkpoint(self) -> str:
-        """What to say where the map cannot be kept; it is tried once."""
+        """Write the state of the map; the problem as text, after which it is not tried again."""
         if self._checkpoint is None:
             return ""
         try:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import CancelledError
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from std_srvs.srv import Empty, Trigger
 
+from prnet_ros.node.diagnostics import make_status
 from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.messages import initial_pose_of
-from prnet_ros.node.parameters import NodeParameters
+from prnet_ros.node.parameters import NodeParameters, in_ros_home
 from prnet_ros.node.registration_process import ProcessDied, RemoteError
 from prnet_ros.node.threaded_service import in_a_thread
 
@@ -48,11 +48,12 @@ class MapServices:
         self._parameters = parameters
 
     def status(self) -> DiagnosticStatus | None:
-        """How the map is; None where there is none."""
+        """The state of the map; None where there is none."""
         session = self._session
         if session is None:
             return None
-        level, message, values = DiagnosticStatus.OK, "loading", {"mode": "building"}
+        level, message = DiagnosticStatus.OK, "loading"
+        values: dict = {"mode": "building"}
         if session.is_localizing:
             values = {"mode": "localizing", "map": self._parameters.map}
         loaded, answer = session.loaded, session.answer
@@ -63,29 +64,26 @@ class MapServices:
             message = f"{pose.state}: {pose.reason}" if session.is_localizing else pose.reason
             level = DiagnosticStatus.OK if pose.state == "localized" else DiagnosticStatus.WARN
             values["state"] = pose.state
-            values["other_places"] = str(pose.alternatives)
+            values["other_places"] = pose.alternatives
         elif loaded is not None:
             message = "waiting for the first scan that the odometry registers"
         keyframes, size = (answer.num_keyframes, answer.megabytes) if answer else (0, 0.0)
         if loaded is not None and answer is None:
             keyframes, size = loaded.num_keyframes, loaded.megabytes
         values |= {
-            "keyframes": str(keyframes),
+            "keyframes": keyframes,
             "megabytes": f"{size:.1f}",
-            "loop_closures": str(answer.num_closures if answer else 0),
-            "dropped": str(session.num_dropped),
-            "process_restarts": str(session.process_restarts),
-            "initial_poses_refused": str(self._refused),
+            "loop_closures": answer.num_closures if answer else 0,
+            "dropped": session.num_dropped,
+            "process_restarts": session.process_restarts,
+            "initial_poses_refused": self._refused,
             "last_refusal": self._refusal,
             "saved": self._saved,
             "error": session.error,
         }
         if session.verified_at is not None:
             values["seconds_since_verified"] = f"{time.monotonic() - session.verified_at:.1f}"
-        return DiagnosticStatus(
-            level=level, name=f"{self._node.get_fully_qualified_name()}: map", message=message,
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )  # fmt: skip
+        return make_status(f"{self._node.get_fully_qualified_name()}: map", level, message, values)
 
     def _localize(self) -> tuple[bool, str]:
         session = self._session
@@ -120,7 +118,7 @@ class MapServices:
             return False, f"the map of {self._parameters.map} was loaded and is not changed: there is nothing to save"
         if session.loaded is None:
             return False, _LOADING
-        folder = str(Path(self._parameters.mapping_save_to or default_folder()).expanduser().absolute())
+        folder = str(Path(self._parameters.mapping_save_to or in_ros_home("prnet_map")).expanduser().absolute())
         try:
             answer = session.save(folder, SAVE_TIMEOUT)
         except (CancelledError, ProcessDied) as error:
@@ -149,8 +147,3 @@ class MapServices:
             self._node.get_logger().error(f"initialpose: {error}")
             return
         session.set_initial_pose(pose.T_odom_start)
-
-
-def default_folder() -> str:
-    """Where maps go when `mapping.save_to` is empty: in ROS_HOME, which is ~/.ros unless set."""
-    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", "prnet_map")

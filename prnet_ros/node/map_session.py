@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections import deque
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,13 +15,14 @@ from geometry_msgs.msg import PoseWithCovarianceStamped
 from tf2_ros import TransformBroadcaster
 
 from prnet_core.geometry import se3
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.odometry import OdometryUpdate
 from prnet_core.odometry.offline import USED
 from prnet_ros.node.map_process import LoadedMap, MapAnswer, MapScan, MapSetup
 from prnet_ros.node.messages import localization_message, tf_message
 from prnet_ros.node.parameters import NodeParameters
 from prnet_ros.node.registration_process import RegistrationProcess, RemoteError
-from prnet_ros.node.scan_slot import seconds
+from prnet_ros.node.scan_queue import ScanQueue
 from prnet_ros.node.worker import Worker
 
 if TYPE_CHECKING:
@@ -42,38 +42,8 @@ class QueuedScan:
     T_keyframes_odom: np.ndarray
 
 
-class MapQueue:
-    """Scans that wait for the map process, the oldest dropped. Serves Worker as a ScanSlot does."""
-
-    def __init__(self, capacity: int) -> None:
-        self._ready = threading.Condition()
-        self._scans: deque[QueuedScan] = deque(maxlen=capacity)
-        self._is_woken = False
-
-    def put(self, scan: QueuedScan) -> bool:
-        """Append a scan; True when the oldest was dropped for it."""
-        with self._ready:
-            dropped = len(self._scans) == self._scans.maxlen
-            self._scans.append(scan)
-            self._ready.notify()
-        return dropped
-
-    def take(self, timeout: float) -> QueuedScan | None:
-        """The oldest scan; None after `timeout` seconds, or when woken."""
-        with self._ready:
-            self._ready.wait_for(lambda: self._scans or self._is_woken, timeout)
-            self._is_woken = False
-            return self._scans.popleft() if self._scans else None
-
-    def wake(self) -> None:
-        """Make `take` return now."""
-        with self._ready:
-            self._is_woken = True
-            self._ready.notify()
-
-
 class MapSession:
-    """Has scans located in a saved map, or added to a map, and publishes map -> odom and ~/localization_pose.
+    """Localises scans in a saved map, or adds them to a map, and publishes map -> odom and ~/localization_pose.
 
     `add` is for the thread of the registration worker, the other methods for any thread. `publish_tf` may change at
     any time.
@@ -102,7 +72,7 @@ class MapSession:
             parameters.map, parameters.weights, parameters.device, parameters.num_threads,
             parameters.registration, parameters.mapping, checkpoint="" if self._kept is None else self._kept.name,
         )  # fmt: skip
-        self._queue = MapQueue(1 if parameters.map else _WAITING_SCANS)
+        self._queue: ScanQueue[QueuedScan] = ScanQueue(1 if parameters.map else _WAITING_SCANS)
         self.worker = Worker(
             lambda: RegistrationProcess(setup), self._queue, self._process,
             self._on_ready, self._on_died, self._on_error,
@@ -132,7 +102,7 @@ class MapSession:
         T_odom_first: np.ndarray,
         T_base_sensor: np.ndarray,
     ) -> None:
-        """Take the answer to a scan; publish map -> odom where it is known.
+        """Add a registered scan; publish map -> odom where it is known.
 
         points: (N, 3) float32 in the sensor's frame. T_odom_first: (4, 4), from the frame of the first scan, in which
         the update is expressed, to the published odometry frame.
@@ -165,7 +135,7 @@ class MapSession:
             self._initial_pose = T_map_base
 
     def forget(self) -> None:
-        """Search from the next scan on; nothing is known until then."""
+        """Forget the pose in the map: the next scan starts a search."""
         with self._lock:
             self._T_map_keyframes = None
         self.worker.between_scans(lambda process: process.call("forget"))
@@ -240,7 +210,7 @@ class MapSession:
             logger.info(f"map {self._parameters.map}: {loaded.num_keyframes} keyframes, {loaded.megabytes:.0f} MB")
 
     def _on_died(self, reason: str) -> None:
-        then = "the search starts again" if self.is_localizing else "another one goes on with the map that was kept"
+        then = "the search starts again" if self.is_localizing else "another one continues with the map that was kept"
         self._node.get_logger().error(f"{reason}: {then}")
         self.process_restarts += 1
         with self._lock:
@@ -248,8 +218,8 @@ class MapSession:
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, RemoteError) and error.kind in ("MapError", "ValueError"):
-            return  # the caller gets it as the answer
+            return  # it is the answer to the caller
         is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
         if is_first and self._node.context.ok():
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
-            self._node.get_logger().error(f"the map failed, logged once:\n{text}")
+            self._node.get_logger().error(f"the map failed (logged once):\n{text}")

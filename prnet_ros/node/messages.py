@@ -89,19 +89,8 @@ def cloud_message(points: np.ndarray, stamp: Time, frame_id: str) -> PointCloud2
     fields = [
         PointField(name=name, offset=4 * axis, datatype=PointField.FLOAT32, count=1) for axis, name in enumerate("xyz")
     ]
-    cloud = PointCloud2(
-        header=Header(stamp=stamp, frame_id=frame_id),
-        height=1,
-        width=len(points),
-        fields=fields,
-        is_bigendian=sys.byteorder == "big",
-        point_step=12,
-        row_step=12 * len(points),
-        is_dense=True,
-    )
-    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
-    cloud.data = np.ascontiguousarray(points, dtype=np.float32).tobytes()
-    return cloud
+    data = np.ascontiguousarray(points, dtype=np.float32).tobytes()
+    return _one_row(Header(stamp=stamp, frame_id=frame_id), fields, sys.byteorder == "big", 12, data)
 
 
 def moved_cloud(message: PointCloud2, rows: np.ndarray, points: np.ndarray, frame_id: str) -> PointCloud2:
@@ -112,16 +101,22 @@ def moved_cloud(message: PointCloud2, rows: np.ndarray, points: np.ndarray, fram
     data = replace_points(message, rows, points)
     if data is None:
         return cloud_message(points, message.header.stamp, frame_id)
+    header = Header(stamp=message.header.stamp, frame_id=frame_id)
+    return _one_row(header, message.fields, message.is_bigendian, message.point_step, data)
+
+
+def _one_row(header: Header, fields: list[PointField], is_bigendian: bool, point_step: int, data) -> PointCloud2:
     cloud = PointCloud2(
-        header=Header(stamp=message.header.stamp, frame_id=frame_id),
+        header=header,
         height=1,
-        width=len(rows),
-        fields=message.fields,
-        is_bigendian=message.is_bigendian,
-        point_step=message.point_step,
+        width=len(data) // point_step,
+        fields=fields,
+        is_bigendian=is_bigendian,
+        point_step=point_step,
         row_step=len(data),
         is_dense=True,
     )
+    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
     cloud.data = data
     return cloud
 

@@ -1,4 +1,4 @@
-"""The node: lifecycle, callbacks, and what they pass to the worker."""
+"""The node: lifecycle and callbacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
-from prnet_core.io.pointcloud2 import CloudError, read_cloud
+from prnet_core.io.pointcloud2 import CloudError, read_cloud, seconds
 from prnet_ros.node.compat import ClockType, SubscriptionEventCallbacks, answer_every_transition, count_publishers
 from prnet_ros.node.counters import Counters, GapDetector
 from prnet_ros.node.diagnostics import NodeState, status_of
@@ -35,14 +35,14 @@ from prnet_ros.node.parameters import (
     unknown_parameters,
 )
 from prnet_ros.node.registration_process import LoadedNetwork
-from prnet_ros.node.scan_slot import Scan, seconds
+from prnet_ros.node.scan_queue import Scan
 
 _NOTHING_LOADED = LoadedNetwork(False, "", "")
 _Transition = Callable[["PRNetNode", LifecycleState], TransitionCallbackReturn]
 
 
 def _logged(transition: _Transition) -> _Transition:
-    """rclpy keeps the exceptions of these callbacks to itself."""
+    """rclpy does not report the exceptions of these callbacks."""
 
     @functools.wraps(transition)
     def run(node: PRNetNode, state: LifecycleState) -> TransitionCallbackReturn:
@@ -124,7 +124,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop taking scans. The trajectory goes on with the next activation."""
+        """Stop taking scans. The trajectory continues with the next activation."""
         self._is_active = False
         if self._subscription is not None:
             self.destroy_subscription(self._subscription)
@@ -157,8 +157,8 @@ class PRNetNode(LifecycleNode):
         if not (self._is_active and is_ready) or self._subscription is not None:
             return
         self._last_data = time.monotonic()
-        # Deep, though only the latest is used: the callback empties the queue within milliseconds when its turn
-        # comes, and on a busy machine that can take a second.
+        # Deep, although only the latest scan is used: on a busy machine the callback may run a second late; it then
+        # empties the queue within milliseconds.
         qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[self._settings.reliability.upper()])
         self._subscription = self.create_subscription(
             PointCloud2,
@@ -189,7 +189,7 @@ class PRNetNode(LifecycleNode):
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
-        if self._session.slot.put(Scan(message, cloud, stamp, frame_id, received)):
+        if self._session.queue.put(Scan(message, cloud, stamp, frame_id, received)):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
@@ -225,12 +225,12 @@ class PRNetNode(LifecycleNode):
 
     def _on_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._is_paused = True
-        response.success, response.message = True, "scans are left out until ~/resume"
+        response.success, response.message = True, "scans are skipped until ~/resume"
         return response
 
     def _on_resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._is_paused = False
-        response.success, response.message = True, "the trajectory goes on with the next scan"
+        response.success, response.message = True, "the trajectory continues with the next scan"
         return response
 
     def _apply(self, parameters: NodeParameters) -> None:
@@ -287,4 +287,4 @@ class PRNetNode(LifecycleNode):
         )
         unknown = unknown_parameters(self)
         if unknown:
-            logger.warning(f"parameters that this node does not have, without effect: {', '.join(unknown)}")
+            logger.warning(f"unknown parameters without effect: {', '.join(unknown)}")

@@ -1,4 +1,4 @@
-"""The publishers, the registration process and its thread, which exist from configure to cleanup."""
+"""What exists from configure to cleanup: the publishers, the registration process and its thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from prnet_ros.node.outputs import Outputs
 from prnet_ros.node.parameters import NodeParameters
 from prnet_ros.node.pipeline import ScanPipeline
 from prnet_ros.node.registration_process import LoadedNetwork, RegistrationProcess, RegistrationSetup
-from prnet_ros.node.scan_slot import ScanSlot
+from prnet_ros.node.scan_queue import ScanQueue
 from prnet_ros.node.worker import Worker
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class OdometrySession:
         self.loaded: LoadedNetwork | None = None  # what the registration process uses; None until it was ready
         self._tuned: tuple[str, str] | None = None  # file and name of the weights that replace the loaded ones
         self._tuned_folder: str | None = None
-        self.slot = ScanSlot()
+        self.queue = ScanQueue()
         self.extrinsics = Extrinsics(node, parameters.base_frame)
         self.guess = GuessFrame(node, parameters.guess_frame)
         self.outputs = Outputs(
@@ -51,14 +51,14 @@ class OdometrySession:
         has_map = parameters.map or parameters.mapping_build
         self.map = MapSession(node, parameters) if has_map else None
         self.pipeline = ScanPipeline(
-            counters, self.slot, self.extrinsics, self.guess, self.outputs, self.map, node.get_logger()
+            counters, self.queue, self.extrinsics, self.guess, self.outputs, self.map, node.get_logger()
         )
         setup = RegistrationSetup(
             parameters.weights, parameters.device, parameters.num_threads,
             parameters.registration, parameters.odometry, parameters.fine_tune.num_scans,
         )  # fmt: skip
         self.worker = Worker(
-            lambda: RegistrationProcess(setup), self.slot, self.pipeline.process,
+            lambda: RegistrationProcess(setup), self.queue, self.pipeline.process,
             self._on_ready, self.pipeline.on_died, self._on_error,
         )  # fmt: skip
         self.apply(parameters)
@@ -83,7 +83,7 @@ class OdometrySession:
         return is_over
 
     def apply(self, parameters: NodeParameters) -> None:
-        """Use those of these parameters that may change at run time."""
+        """Apply the parameters that may change at run time."""
         self.outputs.publish_tf, self.outputs.invert_tf = parameters.publish_tf, parameters.invert_tf
         self.pipeline.publish_weak, self.pipeline.publish_lost = parameters.publish_weak, parameters.publish_lost
         if self.map is not None:

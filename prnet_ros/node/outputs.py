@@ -16,7 +16,7 @@ from prnet_core.odometry import OdometryUpdate
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.extrinsics import motion_of_base
 from prnet_ros.node.messages import InitialPose, cloud_message, lost_message, moved_cloud, odometry_message, tf_message
-from prnet_ros.node.scan_slot import Scan
+from prnet_ros.node.scan_queue import Scan
 from prnet_ros.node.trajectory import Trajectory
 
 AT_ORIGIN = InitialPose(np.eye(4), np.zeros((6, 6)))

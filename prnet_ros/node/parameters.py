@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from prnet_core.fine_tuning import FineTuneConfig
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.odometry import OdometryConfig
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.config import DEPRECATED_REFINEMENTS, Refinement
 from prnet_ros.node.compat import call_after_parameters_set
 
 _REGISTRATION = RegistrationConfig()
 _ODOMETRY = OdometryConfig()
 _MAPPING = MappingConfig()
+_FINE_TUNE = FineTuneConfig()
 NEW_MAP_AFTER = 5  # lost scans after which the odometry starts a new local map, where a saved map relates it to the old
 
 
@@ -76,11 +78,6 @@ SPECS: dict[str, Spec] = {
     "registration.target_points": Spec(
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
-    "registration.refinement": Spec(
-        _REGISTRATION.refinement,
-        "Method that refines the pose.",
-        choices=(*get_args(Refinement), *DEPRECATED_REFINEMENTS),
-    ),
     "odometry.max_scan_time": Spec(
         0.0, "Maximum processing time of a scan, seconds; 0: the time between stamps.", range=(0.0, 60.0)
     ),
@@ -101,41 +98,45 @@ SPECS: dict[str, Spec] = {
     "fine_tune.num_scans": Spec(
         20, "Number of recent scans, different from each other, kept for ~/fine_tune.", range=(2, 1000), settable=True
     ),
-    "fine_tune.examples_per_scan": Spec(100, "Pairs made of each scan in an epoch.", range=(1, 100_000), settable=True),
-    "fine_tune.epochs": Spec(10, "Maximum number of epochs of a run.", range=(1, 10_000), settable=True),
-    "fine_tune.learning_rate": Spec(1e-4, "Learning rate of Adam.", range=(1e-8, 1.0), settable=True),
+    "fine_tune.examples_per_scan": Spec(
+        _FINE_TUNE.examples_per_scan, "Pairs made of each scan in an epoch.", range=(1, 100_000), settable=True
+    ),
+    "fine_tune.epochs": Spec(_FINE_TUNE.epochs, "Maximum number of epochs of a run.", range=(1, 10_000), settable=True),
+    "fine_tune.learning_rate": Spec(
+        _FINE_TUNE.learning_rate, "Learning rate of Adam.", range=(1e-8, 1.0), settable=True
+    ),
     "fine_tune.max_seconds": Spec(
-        300.0, "A run ends after this time, counted from the call.", range=(1.0, 86_400.0), settable=True
+        _FINE_TUNE.max_seconds,
+        "A run ends after this time, counted from the call.",
+        range=(1.0, 86_400.0),
+        settable=True,
     ),
     "fine_tune.min_gain": Spec(
-        0.05, "New weights must lower the held-out error by this fraction of it.", range=(0.0, 1.0), settable=True
-    ),
+        _FINE_TUNE.min_gain,
+        "Minimum relative decrease of the held-out error for new weights to be used.",
+        range=(0.0, 1.0),
+        settable=True,
+    ),  # fmt: skip
     "fine_tune.save_to": Spec(
         "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True
     ),
     "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
 }
 
-DEPRECATED = {"odometry.target": "scans are registered to a local map always"}  # of the parameters without effect
+DEPRECATED = {  # parameters without effect
+    "odometry.target": "scans are registered to a local map always",
+    "registration.refinement": "GICP refines always",
+}
 
 
 @dataclass(frozen=True)
 class FineTuneParameters:
-    """Values of the parameters fine_tune.*"""
+    """Values of the parameters fine_tune.*: those of a run are in `run`."""
 
     num_scans: int
-    examples_per_scan: int
-    epochs: int
-    learning_rate: float
-    max_seconds: float
-    min_gain: float
     save_to: str
     num_threads: int
-
-    def of_core(self) -> dict[str, Any]:
-        """Those that are fields of prnet_core.fine_tuning.FineTuneConfig."""
-        names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")
-        return {name: getattr(self, name) for name in names}
+    run: FineTuneConfig
 
 
 @dataclass(frozen=True)
@@ -219,11 +220,21 @@ def read_parameters(node: Node) -> NodeParameters:
         **{name: value for name, value in values.items() if "." not in name},
         registration=registration_config,
         odometry=OdometryConfig(**odometry),
-        fine_tune=FineTuneParameters(**_group(values, "fine_tune.")),
+        fine_tune=_fine_tune_parameters(_group(values, "fine_tune.")),
         mapping_build=build,
         mapping_save_to=save_to,
         mapping=MappingConfig(**mapping),
     )
+
+
+def _fine_tune_parameters(values: dict[str, Any]) -> FineTuneParameters:
+    own = {name: values.pop(name) for name in ("num_scans", "save_to", "num_threads")}
+    return FineTuneParameters(**own, run=FineTuneConfig(**values))
+
+
+def in_ros_home(name: str) -> str:
+    """A path in ROS_HOME, which is ~/.ros unless set."""
+    return os.path.join(os.environ.get("ROS_HOME") or "~/.ros", name)
 
 
 def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:

@@ -1,4 +1,4 @@
-"""A scan's path through the node, from the slot to the messages: the worker's thread."""
+"""A scan's path through the node, from the queue to the messages: the worker's thread."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prnet_core.io.pointcloud2 import seconds
 from prnet_core.odometry import OdometryUpdate
 from prnet_ros.node.counters import Counters
 from prnet_ros.node.diagnostics import BAD_CLOUD, CORE_ERROR
@@ -17,7 +18,7 @@ from prnet_ros.node.guess import GuessFrame
 from prnet_ros.node.map_session import MapSession
 from prnet_ros.node.outputs import Outputs
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationProcess, RemoteError
-from prnet_ros.node.scan_slot import Scan, ScanSlot, seconds
+from prnet_ros.node.scan_queue import Scan, ScanQueue
 
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -29,22 +30,23 @@ _NEVER = float("-inf")
 
 
 class ScanPipeline:
-    """Has scans registered and publishes the results. `publish_weak` and `publish_lost` may change at any time.
+    """Sends scans to the registration process and publishes the results.
 
-    `process`, `reset` and `on_died` are for the worker's thread, the other methods for any.
+    `publish_weak` and `publish_lost` may change at any time. `process`, `reset` and `on_died` are for the worker's
+    thread, the other methods for any.
     """
 
     def __init__(
         self,
         counters: Counters,
-        slot: ScanSlot,
+        queue: ScanQueue,
         extrinsics: Extrinsics,
         guess: GuessFrame,
         outputs: Outputs,
         map_session: MapSession | None,
         logger: RcutilsLogger,
     ) -> None:
-        self._counters, self._slot, self._logger = counters, slot, logger
+        self._counters, self._queue, self._logger = counters, queue, logger
         self._extrinsics, self._guess, self._outputs = extrinsics, guess, outputs
         self._map = map_session
         self.publish_weak = self.publish_lost = False
@@ -53,14 +55,14 @@ class ScanPipeline:
         self._last_stamp = _NEVER
         self._map_published_at = _NEVER
         self._restarted_at, self._newer_than = _NEVER, float("inf")
-        self._publishing = threading.Lock()  # no restart between the last look whether a scan is outdated and its TF
+        self._publishing = threading.Lock()  # no restart between the check whether a scan is outdated and its TF
 
     def restart(self, reason: str, newer_than: float) -> None:
-        """Outdate a scan that waits or is being registered, unless its stamp (s) is older. `reset` has to follow."""
+        """Outdate the queued scan and the one being registered, unless older (stamp, s). `reset` has to follow."""
         self._logger.info(f"starting a new trajectory: {reason}")
         with self._publishing:
             self._restarted_at, self._newer_than = time.monotonic(), newer_than
-        if self._slot.discard(self._is_outdated):
+        if self._queue.discard(self._is_outdated):
             self._counters.count("outdated")
 
     def reset(self, registration: RegistrationProcess, reason: str, newer_than: float) -> None:
@@ -91,10 +93,10 @@ class ScanPipeline:
         )
         update, self.num_recent_scans = registered.update, registered.num_recent_scans
         if self._counters.count(update.status, update.reason) and update.status not in ("first", "accepted"):
-            self._logger.warning(f"a scan was {update.status}, logged once, /diagnostics counts: {update.reason}")
+            self._logger.warning(f"scan {update.status} (logged once, counted in /diagnostics): {update.reason}")
         for note in update.notes:
             if self._counters.count("notes", note):
-                self._logger.warning(f"of a scan, logged once, /diagnostics counts: {note}")
+                self._logger.warning(f"scan note (logged once, counted in /diagnostics): {note}")
         if update.status == "ignored":
             return
         self._last_stamp = stamp
@@ -133,12 +135,12 @@ class ScanPipeline:
         kind = error.kind if isinstance(error, RemoteError) else type(error).__name__
         if self._counters.count(CORE_ERROR + kind, str(error)):
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))
-            self._logger.error(f"a scan failed ({kind}), logged once:\n{text}")
+            self._logger.error(f"scan failed with {kind} (logged once):\n{text}")
 
     def count_bad_cloud(self, kind: str, reason: str) -> None:
         """Count an unusable cloud and log it once."""
         if self._counters.count(BAD_CLOUD + kind, reason):
-            self._logger.warning(f"unusable cloud ({kind}), logged once: {reason}")
+            self._logger.warning(f"unusable cloud ({kind}, logged once): {reason}")
 
     def _admit(self, scan: Scan) -> np.ndarray | None:
         """T_base_sensor (4, 4) of a scan that is to be registered, None for one that is not, which is counted."""
@@ -172,5 +174,5 @@ class ScanPipeline:
         self._guess.restart()
 
     def _is_outdated(self, scan: Scan) -> bool:
-        """Received before the last restart, and of the time that it put an end to."""
+        """Whether a scan was received before the last restart and belongs to the trajectory before it."""
         return scan.received < self._restarted_at and seconds(scan.stamp) > self._newer_than

@@ -49,7 +49,7 @@ def _described(error: Exception) -> tuple[str, str, str]:
 
 
 def _end_with(parent: int) -> None:
-    """Have this process killed when the node ends, however it ends: it may be in C++ for seconds."""
+    """Have this process killed when the node ends in any way: it may be in C++ for seconds."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prnet_ros.node.map_process import MapSetup
 
 LOADING_TIMEOUT = 300.0  # s, for the imports and the network on a machine that is busy or has a slow disk
-ANSWER_TIMEOUT = 60.0  # s; a process that takes longer over one scan is taken to hang
+ANSWER_TIMEOUT = 60.0  # s; a process that takes longer for one scan hangs
 _KEPT_MEMORY = str(256 << 20)  # bytes
 _KILL_TIMEOUT = 1.0  # s
 _PROGRAM = "from prnet_ros.node.registration_main import main; main()"
@@ -39,7 +39,7 @@ class RemoteError(Exception):
 
 @dataclass(frozen=True)
 class RegistrationSetup:
-    """What the process needs to know at its start. The fields are those of NodeParameters."""
+    """What the process gets at its start. The fields are those of NodeParameters."""
 
     title: ClassVar[str] = "the registration process"
     weights: str
@@ -58,7 +58,7 @@ class RegistrationSetup:
 
 @dataclass(frozen=True)
 class LoadedNetwork:
-    """What the process has loaded. problem: what could not be had, in words; empty when all is as requested."""
+    """What the process has loaded. problem: what could not be loaded, as text; empty when all is as requested."""
 
     has_network: bool
     device: str
@@ -93,9 +93,8 @@ class RegistrationProcess:
         """Start the process with setup.make_server(); returns at once."""
         self.title = setup.title
         self._channel, descriptors = Channel.pair()
-        # Read when numpy and torch are imported. Threads that wait by spinning take the cores from everybody else;
-        # num_threads limits the threads that do not come from these libraries. Memory of large arrays is kept: to get
-        # it from the system again takes 8 ms a scan of 120,000 points.
+        # Read when numpy and torch are imported. Threads that wait by spinning take the cores from other processes.
+        # Memory of large arrays is kept: to get it from the system again takes 8 ms a scan of 120,000 points.
         defaults = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
         defaults |= {"MALLOC_MMAP_THRESHOLD_": _KEPT_MEMORY, "MALLOC_TRIM_THRESHOLD_": _KEPT_MEMORY}
         environment = defaults | os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -105,7 +104,7 @@ class RegistrationProcess:
         )  # fmt: skip
         for descriptor in descriptors:
             os.close(descriptor)
-        with contextlib.suppress(ChannelClosed):  # `wait_until_ready` says so
+        with contextlib.suppress(ChannelClosed):  # `wait_until_ready` raises then
             self._channel.send(setup)
 
     @property
@@ -136,7 +135,7 @@ class RegistrationProcess:
     def close(self) -> None:
         """End the process and free what belongs to it."""
         self.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # a busy machine lets it die later
+        with contextlib.suppress(subprocess.TimeoutExpired):  # on a busy machine it ends later
             self._process.wait(_KILL_TIMEOUT)
         self._channel.close()
 

@@ -17,7 +17,7 @@ from prnet_ros.node import network
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationSetup
 
 MAP_POINTS = 30_000  # about so many of the local map are published
-TUNING_POINTS = 16_384  # of a scan, drawn at random: more are of no use to fine-tuning
+TUNING_POINTS = 16_384  # of a scan, drawn at random: fine-tuning uses no more
 
 
 class RegistrationServer:
@@ -79,7 +79,7 @@ class RegistrationServer:
         return len(self._recent_scans)
 
     def resize_recent_scans(self, capacity: int) -> None:
-        """Keep so many from now on."""
+        """Change the number of recent scans that are kept."""
         self._recent_scans.resize(capacity)
 
     def prepare_fine_tuning(self, folder: str) -> None:

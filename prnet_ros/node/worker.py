@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, RegistrationProcess
-from prnet_ros.node.scan_slot import Scan, ScanSlot
+from prnet_ros.node.scan_queue import Scan, ScanQueue
 
 Action = Callable[[RegistrationProcess], Any]
 _WATCH_PERIOD = 1.0  # s, between two looks at an idle process
@@ -17,25 +17,25 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # s, before a restart; doubled each ti
 
 
 class Worker:
-    """Starts the process, hands it the scans of a slot one after the other, and restarts it when it ends.
+    """Starts the process, sends it the scans of a queue one after the other, and restarts it when it ends.
 
     start_process(): makes a RegistrationProcess. The other functions are called in the worker's thread:
     on_ready(registration, loaded): the process, or one that replaces it, can take scans. process(registration, scan):
     for every scan. on_died(reason): the process has ended by itself; its odometry is lost. on_error(error): for any
-    exception of `process` or of an action; the thread goes on.
+    exception of `process` or of an action; the thread continues.
     """
 
     def __init__(
         self,
         start_process: Callable[[], RegistrationProcess],
-        slot: ScanSlot,
+        queue: ScanQueue,
         process: Callable[[RegistrationProcess, Scan], None],
         on_ready: Callable[[RegistrationProcess, LoadedNetwork], None],
         on_died: Callable[[str], None],
         on_error: Callable[[Exception], None],
     ) -> None:
         self._start_process = start_process
-        self._slot = slot
+        self._queue = queue
         self._process = process
         self._on_ready, self._on_died, self._on_error = on_ready, on_died, on_error
         self._lock = threading.Lock()  # between a start and `stop`
@@ -56,7 +56,7 @@ class Worker:
         """
         future: Future = Future()
         self._actions.append((action, future))
-        self._slot.wake()
+        self._queue.wake()
         return future
 
     def stop(self, timeout: float) -> bool:
@@ -65,7 +65,7 @@ class Worker:
             self._is_stopping.set()
             if self._registration is not None:
                 self._registration.kill()
-        self._slot.wake()
+        self._queue.wake()
         if self._thread.ident is not None:
             self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -78,7 +78,7 @@ class Worker:
                 if self._is_stopping.is_set():
                     break
                 self._on_died(str(died))
-            except Exception as error:  # noqa: BLE001  the node goes on, and says why it does not register
+            except Exception as error:  # noqa: BLE001  the node continues, and reports the error
                 self._on_error(error)
             self._is_stopping.wait(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
@@ -94,7 +94,7 @@ class Worker:
         try:
             self._on_ready(registration, registration.wait_until_ready())
             while not self._is_stopping.is_set():
-                scan = self._slot.take(timeout=_WATCH_PERIOD)
+                scan = self._queue.take(timeout=_WATCH_PERIOD)
                 self._run_actions(registration)
                 if scan is not None and not self._is_stopping.is_set():
                     self._attempt(registration, scan)

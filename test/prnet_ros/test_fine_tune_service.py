@@ -189,7 +189,7 @@ def test_few_scans_second_call_cancel_and_worse_weights(robot, walk_poses, tiny_
     second = service.ask("fine_tune")
     assert not second.success and "cancel_fine_tune" in second.message
     service.wait_until_running()
-    drive(robot, walk_poses, 12, first=10)  # the odometry goes on
+    drive(robot, walk_poses, 12, first=10)  # the odometry continues
     assert not first.done()
     assert service.ask("cancel_fine_tune").success
     answer = service.answer(first)
@@ -257,12 +257,3 @@ def test_any_error_of_a_run_is_an_answer(robot, walk_poses, tiny_weights):
     drive(robot, walk_poses, 10)
     answer = service.ask("fine_tune")
     assert not answer.success and "RuntimeError: CUDA out of memory" in answer.message
-
-
-def test_parameters_and_the_library_have_the_same_defaults():
-    from prnet_core.fine_tuning import FineTuneConfig
-    from prnet_ros.node.parameters import SPECS
-
-    config = FineTuneConfig().to_dict()
-    names = ("examples_per_scan", "epochs", "learning_rate", "max_seconds", "min_gain")
-    assert {name: SPECS[f"fine_tune.{name}"].default for name in names} == {name: config[name] for name in names}

@@ -36,9 +36,9 @@ def test_motion_between_two_scans_by_wheels_and_extrinsics(node):
     guess = GuessFrame(node, "wheels")
     T_base_lidar = se3.exp(np.array([0.2, 0.0, 1.0, 0.0, 0.1, 0.0]))
     step = se3.exp(np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.3]))
-    guess._buffer.set_transform_static(transform("base", "lidar", T_base_lidar, 0), "test")
+    guess._tf.buffer.set_transform_static(transform("base", "lidar", T_base_lidar, 0), "test")
     for sec, pose in ((100, np.eye(4)), (101, step), (102, step @ step)):
-        guess._buffer.set_transform(transform("wheels", "base", pose, sec), "test")
+        guess._tf.buffer.set_transform(transform("wheels", "base", pose, sec), "test")
     assert guess.motion_to("lidar", Time(sec=100)) is None  # nothing to compare with
     expected = se3.invert(T_base_lidar) @ step @ T_base_lidar
     for sec in (101, 102):

@@ -76,7 +76,7 @@ def test_a_lifecycle_manager_drives_the_node(robot, walk_poses):
         assert manager.transition("activate")
         robot.wait_until(robot.is_matched, "the subscription")
         robot.publish_and_wait(poses[2], start + 2 * PERIOD)
-        assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[2])  # the trajectory goes on
+        assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[2])  # the trajectory continues
         assert manager.transition("deactivate") and manager.transition("cleanup")
         assert manager.state == "unconfigured"
     assert manager.transition("unconfigured_shutdown") and manager.state == "finalized"

@@ -31,8 +31,8 @@ def walk():
     """Scans and poses T_first_sensor of the sample walk."""
     recording = open_scans(WALK)
     scans = list(recording)
-    first = se3.invert(recording.truth.poses[0])
-    return scans, [first @ pose for pose in recording.truth.poses]
+    first = se3.invert(recording.ground_truth.poses[0])
+    return scans, [first @ pose for pose in recording.ground_truth.poses]
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def test_a_map_that_is_built_outlives_its_process(driver, walk, tmp_path):
     first = map_process(driver)
     os.kill(first, signal.SIGKILL)
     driver.wait_for_map_status(lambda values, _: values["process_restarts"] == "1", "the restart")
-    driver.robot.wait_until(lambda: "the map goes on with the" in driver.robot.log(), "the kept map")
+    driver.robot.wait_until(lambda: "the map continues with the" in driver.robot.log(), "the kept map")
     assert map_process(driver) != first
     for index in range(10, 20):
         driver.send(index)

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from node_answers import PERIOD, START, assert_close, pose_matrix, stamp_of  # noqa: E402
+from node_answers import PERIOD, SLOW_CORE, START, assert_close, pose_matrix, stamp_of  # noqa: E402
 
 from prnet_core.geometry import se3  # noqa: E402
 
@@ -135,22 +135,7 @@ def test_exceptions_of_the_core_are_counted_logged_once_and_the_node_goes_on(rob
     assert robot.stop_node() == 0
 
 
-SLOW_CORE = """
-import time
-from prnet_core.odometry import ScanOdometry
-register = ScanOdometry.register_scan
-
-def slow_once(self, points, stamp, *rest):
-    if stamp == 1001.0:
-        print("in work", flush=True)
-        time.sleep(2.0)
-    return register(self, points, stamp, *rest)
-
-ScanOdometry.register_scan = slow_once
-"""
-
-
-def test_a_scan_in_work_when_the_trajectory_ends_is_not_published(robot, walk_poses):
+def test_a_scan_being_registered_when_the_trajectory_ends_is_not_published(robot, walk_poses):
     from std_srvs.srv import Trigger
 
     robot.change_core(SLOW_CORE)
@@ -158,7 +143,7 @@ def test_a_scan_in_work_when_the_trajectory_ends_is_not_published(robot, walk_po
     poses = walk_poses(4)
     robot.publish_and_wait(poses[0], START)
     robot.publish(robot.room.scan(poses[1]), START + 1.0)
-    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    robot.wait_until(lambda: "registering slowly" in robot.log(), "the registration to begin")
     future = robot.ros.create_client(Trigger, "/prnet/reset").call_async(Trigger.Request())
     robot.wait_until(future.done, "the answer")
     robot.wait_for_count("outdated", 1)
@@ -169,7 +154,7 @@ def test_a_scan_in_work_when_the_trajectory_ends_is_not_published(robot, walk_po
 
 
 def test_with_the_network(robot, walk_poses):
-    """The packaged weights on the CPU, ended by SIGTERM with a scan in work."""
+    """The packaged weights on the CPU, ended by SIGTERM while a scan is registered."""
     robot.start_node(weights="''", device="cpu", num_threads=1)
     poses = walk_poses(4)
     for i, pose in enumerate(poses):

@@ -1,4 +1,4 @@
-"""Stamps, clocks and resets: what the node does when time does not simply go on."""
+"""Stamps, clocks and resets: what the node does when time jumps."""
 
 import numpy as np
 import pytest

@@ -95,7 +95,7 @@ def test_integers_are_accepted_for_doubles(ros_domain, name, value, expected):
             node.set_parameters([Parameter("fine_tune.max_seconds", value=v)])[0].successful for v in (60, 0, "long")
         ]
         assert results == [True, False, False]
-        assert [p.fine_tune.max_seconds for p in changed] == [60.0]
+        assert [p.fine_tune.run.max_seconds for p in changed] == [60.0]
     finally:
         node.destroy_node()
         context.try_shutdown()

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from node_answers import PERIOD, START, assert_close, pose_matrix, stamp_of  # noqa: E402
+from node_answers import PERIOD, SLOW_CORE, START, assert_close, pose_matrix, stamp_of  # noqa: E402
 
 from prnet_core.geometry import se3  # noqa: E402
 
@@ -31,31 +31,16 @@ def is_alive(pid):
         return False
 
 
-SLOW_CORE = """
-import time
-from prnet_core.odometry import ScanOdometry
-register = ScanOdometry.register_scan
-
-def slow_once(self, points, stamp, *rest):
-    if stamp == 1001.0:
-        print("in work", flush=True)
-        time.sleep(3.0)
-    return register(self, points, stamp, *rest)
-
-ScanOdometry.register_scan = slow_once
-"""
-
-
-@pytest.mark.parametrize("when", ["in work", "idle"])
+@pytest.mark.parametrize("when", ["registering", "idle"])
 def test_a_killed_process_is_replaced_and_the_next_scan_starts_a_new_trajectory(robot, walk_poses, when):
     robot.change_core(SLOW_CORE)
     robot.start_node()
     poses = walk_poses(4)
     robot.publish_and_wait(poses[0], START)
     first = child_of(robot)
-    if when == "in work":
+    if when == "registering":
         robot.publish(robot.room.scan(poses[1]), START + 1.0)
-        robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+        robot.wait_until(lambda: "registering slowly" in robot.log(), "the registration to begin")
     os.kill(first, signal.SIGKILL)
     robot.wait_for_count("process_restarts", 1)
     assert robot.process.poll() is None and "ended with -9" in robot.log() or when == "idle"
@@ -69,7 +54,7 @@ def test_a_killed_process_is_replaced_and_the_next_scan_starts_a_new_trajectory(
     assert [stamp_of(message) for message in robot.transforms] == [START, START + 2.0, START + 2.0 + PERIOD]
 
 
-def test_services_and_diagnostics_answer_while_a_scan_is_in_work(robot, walk_poses):
+def test_services_and_diagnostics_answer_while_a_scan_is_registered(robot, walk_poses):
     from std_srvs.srv import Trigger
 
     robot.change_core(SLOW_CORE)
@@ -79,7 +64,7 @@ def test_services_and_diagnostics_answer_while_a_scan_is_in_work(robot, walk_pos
     client = robot.ros.create_client(Trigger, "/prnet/pause")
     robot.wait_until(client.service_is_ready, "the service")
     robot.publish(robot.room.scan(poses[1]), START + 1.0)
-    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    robot.wait_until(lambda: "registering slowly" in robot.log(), "the registration to begin")
     future = client.call_async(Trigger.Request())
     robot.wait_until(future.done, "the answer")
     robot.wait_for_status(lambda values, message: message == "paused", "the diagnostics")
@@ -93,7 +78,7 @@ def test_the_process_ends_with_the_node_and_leaves_nothing(robot, walk_poses, nu
     robot.start_node()
     robot.publish_and_wait(walk_poses(1)[0], START)
     robot.publish(robot.room.scan(walk_poses(2)[1]), START + 1.0)
-    robot.wait_until(lambda: "in work" in robot.log(), "the scan to be in work")
+    robot.wait_until(lambda: "registering slowly" in robot.log(), "the registration to begin")
     child = child_of(robot)
     robot.stop_node(number)
     robot.wait_until(lambda: not is_alive(child), "the end of the process")

@@ -131,6 +131,19 @@ def test_clouds_arrive_as_recorded(listener):
     assert_same_clouds(received, recorded_clouds(KINECT))
 
 
+def test_it_starts_at_the_cloud_that_is_named(listener):
+    from sensor_msgs.msg import PointCloud2
+
+    from prnet_ros.player import Replay, ReplayOptions
+
+    received = listener.listen(PointCloud2, "/later")
+    with open_bag(KINECT) as bag:
+        options = ReplayOptions(to="/later", rate=10.0, wait_for="1", first=1)
+        assert Replay(listener.node, bag, options).run() == 2
+    listener.spin_until(lambda: len(received) == 2, "two clouds")
+    assert_same_clouds(received, recorded_clouds(KINECT)[1:])
+
+
 def test_best_effort_subscriber_receives_the_first_cloud(listener):
     from rclpy.qos import ReliabilityPolicy
     from sensor_msgs.msg import PointCloud2

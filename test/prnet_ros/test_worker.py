@@ -1,4 +1,4 @@
-"""The slot, which keeps the latest scan only, and the thread behind it, which outlives every error."""
+"""The queue, which keeps the latest scan only, and the thread behind it, which outlives every error."""
 
 import threading
 
@@ -7,41 +7,47 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, RemoteError  # noqa: E402
-from prnet_ros.node.scan_slot import ScanSlot  # noqa: E402
+from prnet_ros.node.scan_queue import ScanQueue  # noqa: E402
 from prnet_ros.node.worker import Worker  # noqa: E402
 
 
 def test_the_latest_replaces_and_the_older_one_is_reported():
-    slot = ScanSlot()
-    assert [slot.put(scan) for scan in "abc"] == [False, True, True]
-    assert slot.take(0.0) == "c"
-    assert slot.take(0.0) is None
-    assert slot.put("d") is False
+    queue = ScanQueue()
+    assert [queue.put(scan) for scan in "abc"] == [False, True, True]
+    assert queue.take(0.0) == "c"
+    assert queue.take(0.0) is None
+    assert queue.put("d") is False
+
+
+def test_scans_are_taken_in_order_and_the_oldest_is_dropped():
+    queue = ScanQueue(2)
+    assert [queue.put(scan) for scan in "abc"] == [False, False, True]
+    assert [queue.take(0.0) for _ in range(3)] == ["b", "c", None]
 
 
 def test_take_waits_for_put_and_for_wake():
-    slot = ScanSlot()
+    queue = ScanQueue()
     taken = []
-    thread = threading.Thread(target=lambda: taken.extend([slot.take(60.0), slot.take(60.0)]))
+    thread = threading.Thread(target=lambda: taken.extend([queue.take(60.0), queue.take(60.0)]))
     thread.start()
-    slot.put("a")
+    queue.put("a")
     while not taken and thread.is_alive():
-        slot.wake()
+        queue.wake()
         thread.join(0.01)
-    slot.wake()
+    queue.wake()
     thread.join(60.0)
     assert "a" in taken or taken == [None, "a"]
 
 
 def test_only_an_unwanted_scan_is_discarded():
-    slot = ScanSlot()
-    slot.discard(lambda scan: True)
-    slot.put("a")
-    slot.discard(lambda scan: scan == "b")
-    assert slot.take(0.0) == "a"
-    slot.put("a")
-    slot.discard(lambda scan: scan == "a")
-    assert slot.take(0.0) is None
+    queue = ScanQueue()
+    queue.discard(lambda scan: True)
+    queue.put("a")
+    queue.discard(lambda scan: scan == "b")
+    assert queue.take(0.0) == "a"
+    queue.put("a")
+    queue.discard(lambda scan: scan == "a")
+    assert queue.take(0.0) is None
 
 
 class FakeProcess:
@@ -70,8 +76,8 @@ class Harness:
 
     def __init__(self):
         self.processes, self.scans, self.errors, self.deaths, self.ready = [], [], [], [], 0
-        self.slot, self.done = ScanSlot(), threading.Semaphore(0)
-        self.worker = Worker(self.start, self.slot, self.process, self.on_ready, self.on_died, self.on_error)
+        self.queue, self.done = ScanQueue(), threading.Semaphore(0)
+        self.worker = Worker(self.start, self.queue, self.process, self.on_ready, self.on_died, self.on_error)
 
     def start(self):
         self.processes.append(FakeProcess())
@@ -98,7 +104,7 @@ class Harness:
         assert self.done.acquire(timeout=60)
 
     def put_and_wait(self, scan):
-        self.slot.put(scan)
+        self.queue.put(scan)
         self.wait()
 
 
@@ -145,11 +151,11 @@ def test_actions_run_in_the_worker_thread_between_two_scans(harness):
         harness.done.release()
 
     harness.worker._process = slow
-    harness.slot.put("a")
+    harness.queue.put("a")
     assert in_work.wait(60)
     swapped = harness.worker.between_scans(lambda _: order.append(("swap", threading.current_thread().name)) or "value")
     failed = harness.worker.between_scans(lambda _: 1 / 0)
-    harness.slot.put("b")
+    harness.queue.put("b")
     go_on.set()
     assert swapped.result(60) == "value"
     with pytest.raises(ZeroDivisionError):
@@ -174,7 +180,7 @@ def test_stop_cancels_what_was_not_done_and_gives_up_on_a_scan_that_takes_too_lo
 
     harness.worker._process = stuck
     harness.worker.start()
-    harness.slot.put("a")
+    harness.queue.put("a")
     assert in_work.wait(60)
     late = harness.worker.between_scans(lambda registration: None)
     assert not harness.worker.stop(0.01)

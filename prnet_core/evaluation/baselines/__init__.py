@@ -3,23 +3,33 @@
 Importing this package adds them to the networks that `prnet_core.training` can train.
 """
 
-from prnet_core.training.methods import METHODS, TrainingMethod
+from pathlib import Path
 
-from .dcp import DCP, DCPConfig, dcp_objective, load_dcp, save_dcp
-from .pointnetlk import PointNetLK, PointNetLKConfig, load_pointnetlk, pointnetlk_objective, save_pointnetlk
+import torch
+from torch import nn
 
-METHODS["dcp"] = TrainingMethod(DCPConfig.from_dict, DCP, dcp_objective, save_dcp, load_dcp)
-METHODS["pointnetlk"] = TrainingMethod(
-    PointNetLKConfig.from_dict, PointNetLK, pointnetlk_objective, save_pointnetlk, load_pointnetlk
-)
+from prnet_core.model.config import NetworkConfig
+from prnet_core.model.weights import load_weights, save_network
+from prnet_core.training.methods import METHODS, Objective, TrainingMethod
 
-__all__ = [
-    "DCP",
-    "DCPConfig",
-    "PointNetLK",
-    "PointNetLKConfig",
-    "load_dcp",
-    "load_pointnetlk",
-    "save_dcp",
-    "save_pointnetlk",
-]
+from .dcp import DCP, DCPConfig, dcp_objective
+from .pointnetlk import PointNetLK, PointNetLKConfig, pointnetlk_objective
+
+__all__ = ["DCP", "DCPConfig", "PointNetLK", "PointNetLKConfig"]
+
+
+def _method(name: str, config: type[NetworkConfig], network: type[nn.Module], objective: Objective) -> TrainingMethod:
+    """A baseline with weights files of the format NAME/1, as `save_network` writes them; none are packaged."""
+    format = f"{name}/1"
+
+    def save(trained: nn.Module, path: str | Path, card: dict) -> None:
+        save_network(trained, path, card, format)
+
+    def load(path: str | Path, device: str | torch.device = "auto") -> nn.Module:
+        return load_weights(Path(path), device, format, lambda values: network(config.from_dict(values)))
+
+    return TrainingMethod(config.from_dict, network, objective, save, load)
+
+
+METHODS["dcp"] = _method("dcp", DCPConfig, DCP, dcp_objective)
+METHODS["pointnetlk"] = _method("pointnetlk", PointNetLKConfig, PointNetLK, pointnetlk_objective)

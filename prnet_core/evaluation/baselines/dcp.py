@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from prnet_core.geometry import procrustes
+from prnet_core.geometry.kabsch import procrustes
+from prnet_core.model.config import NetworkConfig
 from prnet_core.model.dgcnn import DGCNN
 from prnet_core.model.losses import motion_loss
 from prnet_core.model.prnet import check_clouds
 from prnet_core.model.transformer import Transformer
-from prnet_core.model.weights import load_weights, save_network
 from prnet_core.pairs.pair_batch import PairBatch
-
-from .config import BaselineConfig
-
-FORMAT = "dcp/1"
 
 
 @dataclass(frozen=True)
-class DCPConfig(BaselineConfig):
+class DCPConfig(NetworkConfig):
     """Architecture. The names are those of PRNetConfig, the layers are shared. The defaults are the paper's."""
 
     edge_conv_channels: tuple[int, ...] = (64, 64, 128, 256)
@@ -76,13 +71,3 @@ def dcp_objective(network: DCP, pairs: PairBatch, num_passes: int, share_done: f
     """L = |R^T R* - I|^2 + |t - t*|^2; the weight decay is in the optimiser. One pass."""
     T_target_source = network(pairs.source, pairs.target)
     return {"total": motion_loss(T_target_source, pairs.T_target_source)}
-
-
-def save_dcp(network: DCP, path: str | Path, card: dict) -> None:
-    """As `prnet_core.model.save_network`."""
-    save_network(network, path, card, FORMAT)
-
-
-def load_dcp(path: str | Path, device: str | torch.device = "auto") -> DCP:
-    """As `prnet_core.model.load_network`; there are no packaged weights."""
-    return load_weights(Path(path), device, FORMAT, lambda values: DCP(DCPConfig.from_dict(values)))

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from prnet_core.geometry import invert, transform_points
+from prnet_core.geometry.transforms import invert, transform_points
+from prnet_core.model.config import NetworkConfig
 from prnet_core.model.prnet import check_clouds
-from prnet_core.model.weights import load_weights, save_network
 from prnet_core.pairs.pair_batch import PairBatch
 
-from .config import BaselineConfig
-
-FORMAT = "pointnetlk/1"
 DAMPING = 1e-4
 
 
 @dataclass(frozen=True)
-class PointNetLKConfig(BaselineConfig):
+class PointNetLKConfig(NetworkConfig):
     """Architecture and iterations. The defaults are the paper's."""
 
     channels: tuple[int, ...] = (64, 64, 64, 128, 1024)
@@ -114,13 +110,3 @@ def pointnetlk_objective(
     identity = torch.eye(4, device=T_target_source.device)
     difference = invert(T_target_source) @ pairs.T_target_source - identity
     return {"total": difference.square().sum(dim=(1, 2)).add(1e-8).sqrt().mean()}
-
-
-def save_pointnetlk(network: PointNetLK, path: str | Path, card: dict) -> None:
-    """As `prnet_core.model.save_network`."""
-    save_network(network, path, card, FORMAT)
-
-
-def load_pointnetlk(path: str | Path, device: str | torch.device = "auto") -> PointNetLK:
-    """As `prnet_core.model.load_network`; there are no packaged weights."""
-    return load_weights(Path(path), device, FORMAT, lambda values: PointNetLK(PointNetLKConfig.from_dict(values)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from prnet_core.evaluation.figures.canvas import draw_cloud, new_figure, save
 from prnet_core.geometry import se3
+from prnet_core.io.scan_folders import ScanFolder
 from prnet_core.registration import Registration
 
 STEPS = (("bun045", "bun000"), ("bun090", "bun045"), ("bun315", "bun000"), ("bun270", "bun315"))
@@ -17,20 +18,19 @@ MAX_DRAWN = 6000
 
 
 def draw_bunny(registration: Registration, folder: str | Path, path: str | Path) -> list[dict]:
-    """Register neighbouring turntable scans in `folder` (scans/NAME.npy, poses.txt) and draw them.
+    """Register neighbouring turntable scans in `folder` (`ScanFolder`) and draw them.
 
     Writes `path`. Returns for each step: source, target, status, error_deg and error_m against poses.txt.
     """
-    folder = Path(folder)
-    names = [line.split()[0].removesuffix(".npy") for line in (folder / "scans.txt").read_text().splitlines() if line]
-    poses = dict(zip(names, np.loadtxt(folder / "poses.txt").reshape(-1, 3, 4), strict=True))
+    recorded = ScanFolder(folder)
+    index = {file.stem: number for number, file in enumerate(recorded.files)}
     wanted = ["bun000", *(source for source, _ in STEPS)]
-    scans = {name: np.load(folder / "scans" / f"{name}.npy")[:, :3].astype(np.float64) for name in wanted}
+    scans = {name: recorded[index[name]] for name in wanted}
     placed, report = {"bun000": np.eye(4)}, []
     for source, target in STEPS:
         result = registration.register(scans[source], scans[target])
         placed[source] = placed[target] @ result.T_target_source
-        T_true = se3.invert(_square(poses[target])) @ _square(poses[source])
+        T_true = se3.invert(recorded.poses[index[target]]) @ recorded.poses[index[source]]
         error = se3.invert(T_true) @ result.T_target_source
         error_m = float(np.linalg.norm(result.T_target_source[:3, 3] - T_true[:3, 3]))
         error_deg = float(np.degrees(se3.rotation_angle(error[:3, :3])))
@@ -45,7 +45,3 @@ def draw_bunny(registration: Registration, folder: str | Path, path: str | Path)
         one.set_title(title, fontsize=11)
     save(figure, path)
     return report
-
-
-def _square(pose: np.ndarray) -> np.ndarray:
-    return np.vstack([pose, [0.0, 0.0, 0.0, 1.0]])

@@ -9,25 +9,24 @@ from matplotlib import colormaps
 
 from prnet_core.evaluation.figures.canvas import draw_cloud, new_figure, save, view_matrix
 from prnet_core.evaluation.figures.network_view import run_network
+from prnet_core.geometry.farthest_points import farthest_points
 from prnet_core.model import PRNet
 
 VIEW = view_matrix(-60, 35)
-NUM_KEYPOINTS = 256
+NUM_POINTS, NUM_KEYPOINTS = 1024, 256
 NUM_LINES = 40
 GAP = 0.5
 
 
-def draw_correspondences(
-    network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path, num_points: int = 1024
-) -> int:
+def draw_correspondences(network: PRNet, first: np.ndarray, second: np.ndarray, path: str | Path) -> int:
     """Two shapes (P, 3) side by side, with the most confident matches as lines.
 
     Writes `path`. Returns the number of lines.
     """
-    first, second = first[:num_points], second[:num_points]
+    first, second = first[:NUM_POINTS], second[:NUM_POINTS]
     view = run_network(network, first, second, NUM_KEYPOINTS)
     best = np.argsort(-view.confidence)[: 4 * NUM_LINES]
-    best = _spread(first[view.source_keypoints[best]], best, NUM_LINES)
+    best = best[farthest_points(first[view.source_keypoints[best]], min(NUM_LINES, len(best)))]
     sources = first[view.source_keypoints[best]]
     targets = second[view.target_keypoints[view.matches[best]]]
 
@@ -45,13 +44,3 @@ def draw_correspondences(
                     zorder=3)  # fmt: skip
     save(figure, path)
     return len(best)
-
-
-def _spread(points: np.ndarray, indices: np.ndarray, count: int) -> np.ndarray:
-    """Farthest point sampling: `count` of `indices`, by their points in the same order, beginning with the first."""
-    chosen = [0]
-    distance = np.linalg.norm(points - points[0], axis=1)
-    while len(chosen) < min(count, len(points)):
-        chosen.append(int(distance.argmax()))
-        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
-    return indices[chosen]

@@ -1,9 +1,9 @@
 """Ablations: one setting is varied at a time, with the published MAE(R).
 
 Rows that are trained start from random weights, with one recipe and one number of steps, from several seeds: a row has
-the means, and the MAE(R) of each seed. The other rows change a setting of
-the given weights or of the test pairs. All are measured with unweighted Procrustes, as in the paper: the robust one
-needs few correct matches and hides differences. Its MAE(R) has its own column.
+the means, and the MAE(R) of each seed. The other rows change a setting of the given weights or of the test pairs. All
+are measured with unweighted Procrustes, as in the paper: the robust one needs few correct matches and hides
+differences. Its MAE(R) has its own column.
 """
 
 from __future__ import annotations
@@ -148,16 +148,14 @@ def ablation_table(setup: Setup, name: str) -> Table:
     pairs_of = {row.name: make_test_pairs(shapes, row_protocol(row), limit) for row in ablation.rows}
     rows, notes = [], (ablation.note,) if ablation.note else ()
     if ablation.trains:
-        seeds, steps = SEEDS[:1] if setup.quick else SEEDS, set()
+        seeds, steps = (SEEDS[:1], QUICK_RECIPE["steps"]) if setup.quick else (SEEDS, setup.steps)
         for row in tqdm(ablation.rows, desc=name, leave=False):
             runs = []
             for seed in seeds:
-                network, num_steps = train_row(setup, row, seed)
-                runs.append(_measure(row, network, pairs_of[row.name]))
-                steps.add(num_steps)
+                runs.append(_measure(row, train_row(setup, row, seed), pairs_of[row.name]))
             rows.append(mean_of_runs(runs))
         notes += (
-            f"Each row: the mean of {len(seeds)} runs from random weights, of {_range(steps)} steps of 16 pairs and 256"
+            f"Each row: the mean of {len(seeds)} runs from random weights, of {steps} steps of 16 pairs and 256"
             " points; the paper's rows: 100 epochs.",
         )
     else:
@@ -192,10 +190,6 @@ def mean_of_runs(runs: list[dict]) -> dict:
     return runs[0] | means | {"seeds": ", ".join(f"{value:.2f}" for value in each), "spread": max(each) - min(each)}
 
 
-def _range(values: set[int]) -> str:
-    return str(min(values)) if len(values) == 1 else f"{min(values)} to {max(values)}"
-
-
 def notes_on_order(rows: list[dict]) -> Iterator[str]:
     """Whether the rows have the paper's order, and whether the seeds of a row differ as much as the rows."""
     known = [row for row in rows if "published_mae_r_deg" in row]
@@ -217,27 +211,26 @@ def row_protocol(row: Row) -> Protocol:
     return replace(PROTOCOLS["objects"], **row.protocol)
 
 
-def train_row(setup: Setup, row: Row, seed: int) -> tuple[PRNet, int]:
-    """Train the network of a row from the random weights of a seed. Returns it and the number of steps."""
+def train_row(setup: Setup, row: Row, seed: int) -> PRNet:
+    """Train the network of a row from the random weights of a seed."""
     from prnet_core.model.weights import choose_device
     from prnet_core.training import Trainer
     from prnet_core.training.config import make_training_config
 
     recipe = {**RECIPE, **(QUICK_RECIPE if setup.quick else {})}
     training = dict(row.training)
-    recipe.setdefault("steps", setup.steps if setup.minutes is None else 1_000_000)
+    recipe.setdefault("steps", setup.steps)
     values = recipe | {
         "shapes": str(setup.needed_train_data()),
         "network": recipe["network"] | row.network,
         "pairs": recipe["pairs"] | training.pop("pairs", {}),
-        "max_minutes": setup.minutes,
         "seed": seed,
         **training,
     }
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(make_training_config(values), Path(folder), choose_device(setup.options.device))
         trainer.run()
-        return trainer.network.eval(), trainer.progress.step
+        return trainer.network.eval()
 
 
 TABLES: dict[str, Callable[[Setup], Table]] = {

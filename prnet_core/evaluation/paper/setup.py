@@ -23,7 +23,6 @@ class Setup:
     methods     replaces the methods of a table
     limit       number of pairs, spread over the shapes; None: one for every shape
     steps       training steps for each run of an ablation that trains
-    minutes     training time instead: the number of steps then depends on the machine
     quick       a few pairs and steps, to check that the command runs; the values mean nothing
     command     printed under the table
     """
@@ -35,7 +34,6 @@ class Setup:
     methods: tuple[str, ...] | None = None
     limit: int | None = None
     steps: int = 160
-    minutes: float | None = None
     quick: bool = False
     command: str = ""
 

@@ -61,7 +61,7 @@ class BufferCore:
     def lookup_transform_full_core(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
     ) -> TransformStamped:
-        """The source at `source_time` seen from the target at `target_time`, by way of a frame that did not move."""
+        """The source at `source_time` seen from the target at `target_time`, through a frame that did not move."""
         with self._lock:
             self._check(
                 "lookupTransform",
@@ -192,7 +192,7 @@ class BufferCore:
         target: str,
         source: str,
     ) -> tuple[list[Sample], list[Sample]]:
-        """Both ways up, cut at the first frame that they share."""
+        """Both chains of parents, cut at the first common frame."""
         depth_in_target = {frame: depth for depth, (frame, _) in enumerate(target_chain)}
         for depth, (frame, _) in enumerate(source_chain):
             if frame in depth_in_target:
@@ -205,7 +205,7 @@ class BufferCore:
 
     @staticmethod
     def _compose(samples: list[Sample]) -> RigidTransform:
-        """T_ancestor_frame of a way up."""
+        """T_ancestor_frame of a chain of parents."""
         T_ancestor_frame = RigidTransform()
         for sample in samples:
             T_ancestor_frame = sample.transform * T_ancestor_frame

@@ -24,7 +24,7 @@ def call(*arguments):
 @pytest.fixture(scope="module")
 def recording():
     recording = open_scans(WALK)
-    return list(islice(recording, 12)), recording.truth
+    return list(islice(recording, 12)), recording.ground_truth
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from prnet_core.fine_tuning import FineTuneConfig, fine_tune  # noqa: E402
-from prnet_core.fine_tuning.scan_examples import ScanExamples, stack  # noqa: E402
+from prnet_core.fine_tuning.surface_examples import SurfaceExamples  # noqa: E402
 from prnet_core.model import PRNet, PRNetConfig  # noqa: E402
 from prnet_core.model.surface_cloud import SurfaceCloud  # noqa: E402
 
@@ -27,8 +27,8 @@ def small_network() -> PRNet:
 def test_the_transform_and_the_matches_of_a_pair_fit_its_clouds(room_scans, known_share):
     scans, transforms = room_scans
     config = FineTuneConfig(num_points=200, known_transform_share=known_share, hidden_share=0.0)
-    examples = ScanExamples(scans, transforms, config, augment=True, surface=True)
-    batch = stack([examples.draw(place, np.random.default_rng(place)) for place in (1, 2, 3)])
+    examples = SurfaceExamples(scans, transforms, config, augment=True)
+    batch = examples.stack([examples.draw(place, np.random.default_rng(place)) for place in (1, 2, 3)])
     assert isinstance(batch.source, SurfaceCloud) and batch.source.patches.shape == (3, 200, 32, 5)
     T = batch.T_target_source
     moved = batch.source.points @ T[:, :3, :3].transpose(1, 2) + T[:, None, :3, 3]

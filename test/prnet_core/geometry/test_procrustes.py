@@ -2,14 +2,9 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import (
-    geodesic_angle,
-    make_transform,
-    procrustes,
-    robust_hypotheses,
-    robust_procrustes,
-    transform_points,
-)
+from prnet_core.geometry.kabsch import procrustes
+from prnet_core.geometry.robust import robust_hypotheses, robust_procrustes
+from prnet_core.geometry.transforms import geodesic_angle, make_transform, transform_points
 
 GENERATOR = torch.Generator().manual_seed(1)
 

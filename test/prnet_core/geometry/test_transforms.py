@@ -4,13 +4,7 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import (
-    compose_euler,
-    geodesic_angle,
-    invert,
-    make_transform,
-    transform_points,
-)
+from prnet_core.geometry.transforms import compose_euler, geodesic_angle, invert, make_transform, transform_points
 
 
 def random_transforms(count, seed=0):

@@ -86,7 +86,8 @@ def test_poses_and_transforms_of_other_types(tmp_path, bag_maker):
         (transform,) = read_transforms(bag, "/truth")
         assert (transform.stamp, transform.parent, transform.child) == (5.0, "map", "lidar")
         np.testing.assert_allclose(transform.T_parent_child, make_transform(R_QUARTER, np.array([1.0, 2.0, 3.0])))
-        truth = ground_truth(bag, "lidar", topic="/gps")
-        np.testing.assert_allclose(truth.T_parent_frame[0], make_transform(R_QUARTER, np.array([4.0, 5.0, 6.0])))
+        (pose,) = read_transforms(bag, "/gps")
+        assert pose.child == ""
+        np.testing.assert_allclose(pose.T_parent_child, make_transform(R_QUARTER, np.array([4.0, 5.0, 6.0])))
         with pytest.raises(BagError, match="no poses on /nowhere.*/gps, /truth"):
             list(read_transforms(bag, "/nowhere"))

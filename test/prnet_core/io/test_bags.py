@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prnet_core.io import pointcloud2
+from prnet_core.io import bags
 from prnet_core.io.bags import BagError, open_bag
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "scans" / "rosbag"
@@ -106,8 +106,8 @@ def test_cloud_that_cannot_be_read_is_left_out_and_reported(tmp_path, bag_maker,
 
 def test_scans_are_read_one_at_a_time(tmp_path, bag_maker, scan_messages, monkeypatch):
     calls = []
-    read_cloud = pointcloud2.read_cloud
-    monkeypatch.setattr(pointcloud2, "read_cloud", lambda message: calls.append(1) or read_cloud(message))
+    read_cloud = bags.read_cloud
+    monkeypatch.setattr(bags, "read_cloud", lambda message: calls.append(1) or read_cloud(message))
     with open_bag(bag_maker.write(tmp_path / "walk", scan_messages(5))) as bag:
         scans = bag.scans()
         assert len(calls) == 0

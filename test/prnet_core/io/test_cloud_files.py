@@ -53,7 +53,7 @@ def test_pcd_compressed(tmp_path):
 
 def test_lzf_references_may_overlap_what_they_write():
     assert decompress_lzf(bytes([0, ord("a"), (7 << 5), 1, 0]), 11) == b"a" * 11
-    with pytest.raises(ValueError, match="promised"):
+    with pytest.raises(ValueError, match="stated"):
         decompress_lzf(bytes([0, ord("a")]), 5)
 
 

@@ -208,7 +208,7 @@ def walk_with_truth(bag_maker, scan_messages, frame="lidar", quaternion=STRAIGHT
 )
 def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, caplog, invalid):
     scans = open_scans(bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, **invalid)))
-    np.testing.assert_allclose(scans.truth.stamps, [100.0, 100.2])
+    np.testing.assert_allclose(scans.ground_truth.stamps, [100.0, 100.2])
     assert len(list(scans)) == 3
     assert caplog.text.count("/ground_truth/tf") == 1
 
@@ -216,7 +216,7 @@ def test_a_pose_that_is_none_is_left_out(tmp_path, bag_maker, scan_messages, cap
 def test_ground_truth_of_an_unconnected_frame_costs_only_the_comparison(tmp_path, bag_maker, scan_messages, caplog):
     folder = bag_maker.write(tmp_path / "walk", walk_with_truth(bag_maker, scan_messages, frame="elsewhere"))
     scans = open_scans(folder)
-    assert scans.truth is None and len(list(scans)) == 3
+    assert scans.ground_truth is None and len(list(scans)) == 3
     assert "no ground truth is used" in caplog.text and "elsewhere" in caplog.text
     with open_bag(folder) as bag:
         assert ground_truth_if_usable(bag, "lidar") is None

@@ -119,14 +119,14 @@ def test_poses_that_do_not_fit_cost_only_the_comparison(tmp_path, caplog, text):
     save(tmp_path, "1", "2")
     (tmp_path / "poses.txt").write_text(text)
     scans = FolderScans(tmp_path)
-    assert scans.truth is None and len(list(scans)) == 2
+    assert scans.ground_truth is None and len(list(scans)) == 2
     assert "poses.txt" in caplog.text
 
 
 def test_a_pose_that_is_not_finite_is_left_out_of_the_comparison(tmp_path):
     save(tmp_path, "1", "2")
     (tmp_path / "poses.txt").write_text("1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 nan 0 1 0 0 0 0 1 0\n")
-    np.testing.assert_array_equal(FolderScans(tmp_path).truth.stamps, [0.0])
+    np.testing.assert_array_equal(FolderScans(tmp_path).ground_truth.stamps, [0.0])
 
 
 def test_a_damaged_depth_image_is_skipped(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.io.recordings import read_truth
+from prnet_core.io.recordings import GroundTruthFile
 from prnet_core.io.trajectories import Trajectory, read_kitti, read_tum, write_kitti, write_tum
 from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
@@ -59,9 +59,9 @@ def test_a_ground_truth_file_is_recognised_by_its_columns_below_any_comments(tru
     write_tum(tmp_path / "a", Trajectory(np.arange(20.0), truth))
     head = "# ground truth trajectory\n# of the caf\u00e9\n\n# timestamp tx ty tz qx qy qz qw\n"
     (tmp_path / "a").write_text(head + (tmp_path / "a").read_text())
-    np.testing.assert_allclose(read_truth(tmp_path / "a", []).poses, truth, atol=1e-8)
+    np.testing.assert_allclose(GroundTruthFile(tmp_path / "a").for_scans([]).poses, truth, atol=1e-8)
     write_kitti(tmp_path / "b", truth)
-    np.testing.assert_allclose(read_truth(tmp_path / "b", list(range(20))).poses, truth, atol=1e-8)
+    np.testing.assert_allclose(GroundTruthFile(tmp_path / "b").for_scans(list(range(20))).poses, truth, atol=1e-8)
 
 
 def test_no_ground_truth_shares_no_instant(truth):

@@ -1,4 +1,4 @@
-"""A map that is being built goes on after its process has died; a saved map is whole whenever its writer is killed."""
+"""Building a map continues after its process has died; a saved map is complete whenever its writer is killed."""
 
 import os
 import signal

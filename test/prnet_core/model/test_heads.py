@@ -4,7 +4,7 @@ import torch
 from prnet_core.model import PRNetConfig, ValueHead, select_keypoints
 from prnet_core.model.action_head import ActionHead, gumbel_softmax, log_matching
 from prnet_core.model.keypoints import num_keypoints
-from prnet_core.model.value_head import LARGEST, SMALLEST, bounded_temperature, make_value_head
+from prnet_core.model.value_head import LARGEST, bounded_temperature, make_value_head
 
 CONFIG = PRNetConfig(embedding=16, feed_forward=16, temperature_channels=(8, 8))
 
@@ -44,7 +44,7 @@ def test_a_misspelt_choice_is_an_error_that_names_it(values):
 def test_temperature_cannot_die():
     raw = torch.linspace(-50.0, 50.0, 101, requires_grad=True)
     temperature = bounded_temperature(raw)
-    assert temperature.min() > SMALLEST and temperature.max() < LARGEST
+    assert temperature.min() > 1.0 / LARGEST and temperature.max() < LARGEST
     assert temperature[50].item() == pytest.approx(1.0)
     temperature.log().sum().backward()
     assert (raw.grad > 0).all()

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import invert, make_transform
+from prnet_core.geometry.transforms import invert, make_transform
 from prnet_core.model import PRNet, PRNetConfig, prnet_loss
 from prnet_core.model.losses import (
     cycle_loss,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from prnet_core.geometry import geodesic_angle, make_transform, transform_points
+from prnet_core.geometry.transforms import geodesic_angle, make_transform, transform_points
 from prnet_core.model import PRNet, PRNetConfig, prnet_loss
 
 TINY = PRNetConfig(
@@ -27,7 +27,7 @@ def test_presets_have_the_papers_numbers():
     assert (paper.num_keypoints, paper.num_passes, paper.discount, paper.matching_weight) == (512, 3, 0.9, 0.0)
     assert (small.embedding, small.feed_forward) == (256, 512)
     assert PRNetConfig.from_dict(paper.to_dict()) == paper
-    with pytest.raises(ValueError, match="unknown network settings: colour"):
+    with pytest.raises(ValueError, match="unknown settings of PRNetConfig: colour"):
         PRNetConfig.from_dict({"colour": 1})
 
 

@@ -53,7 +53,7 @@ def rewrite(path, change):
         (lambda tensors, _: tensors.update({"dgcnn.last.weight": torch.zeros(2, 2)}), r"\(2, 2\), expected \(8, 4\)"),
         (lambda tensors, _: tensors["dgcnn.last.weight"].fill_(float("nan")), "dgcnn.last.weight is not finite"),
         (lambda _, metadata: metadata.update(format="other"), "holds other weights"),
-        (lambda _, metadata: metadata.update(config='{"colour": 1}'), "unknown network settings: colour"),
+        (lambda _, metadata: metadata.update(config='{"colour": 1}'), "unknown settings of PRNetConfig: colour"),
     ],
 )
 def test_a_mismatch_is_explained(saved, change, says):

@@ -193,5 +193,5 @@ def test_on_the_sample_the_pose_at_the_stamp_is_steady():
     scans = open_scans(Path(__file__).parents[2] / "data" / "lidar_walk")
     run = run_odometry(ScanOdometry(Registration(None), OdometryConfig(max_scan_time=inf)), list(scans)[:40])
     assert run.counts == {"first": 1, "accepted": 39}
-    error = relative_pose_error(*match_stamps(run.trajectory, scans.truth))
+    error = relative_pose_error(*match_stamps(run.trajectory, scans.ground_truth))
     assert error.rotation_rmse_deg < 0.12 and error.translation_rmse < 0.005

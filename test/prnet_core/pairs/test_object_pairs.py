@@ -4,7 +4,7 @@ import pytest
 import roma
 import torch
 
-from prnet_core.geometry import make_transform, transform_points
+from prnet_core.geometry.transforms import make_transform, transform_points
 from prnet_core.pairs.normalise import UNIT_RADIUS_90
 from prnet_core.pairs.object_pairs import (
     ObjectPairConfig,

@@ -122,9 +122,3 @@ def test_out_of_time_only_the_guess_is_tried(room):
     assert "features" not in result.timings and "alternatives" not in result.timings
     limited = Registration(None, RegistrationConfig(max_scan_time=1e-9))
     assert "features" not in limited.register_prepared(source, target, np.eye(4)).timings
-
-
-def test_start_is_a_deprecated_name_of_hypothesis(room):
-    result = Registration(None).register(room.source, room.target, room.T_target_source)
-    with pytest.warns(DeprecationWarning, match="hypothesis"):
-        assert result.start == result.hypothesis

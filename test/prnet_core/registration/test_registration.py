@@ -51,20 +51,6 @@ def test_a_good_guess_wins(pair):
     assert_close(result, truth)
 
 
-def test_point_to_plane_finds_the_same_transform(pair):
-    source, target, truth = pair
-    result = Registration(None, RegistrationConfig(refinement="point_to_plane")).register(source, target)
-    assert result.status == "accepted", result.reason
-    assert_close(result, truth)
-
-
-def test_an_unknown_refinement_is_refused_and_a_deprecated_one_is_replaced():
-    with pytest.raises(ValueError, match="gicp, point_to_plane"):
-        RegistrationConfig(refinement="magic")
-    with pytest.warns(DeprecationWarning, match="gicp"):
-        assert RegistrationConfig(refinement="open3d_gicp").refinement == "gicp"
-
-
 def test_points_that_are_not_finite_are_dropped(pair):
     source, target, truth = pair
     dirty = np.vstack([source, np.full((50, 3), np.nan), [[np.inf, 0, 0]]])

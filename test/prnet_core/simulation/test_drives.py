@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prnet_core.simulation.buildings import building
-from prnet_core.simulation.drives import PLACES, SENSORS, Drive, make_drive, simulate_drive
+from prnet_core.simulation.drives import PLACES, SENSORS, Drive, make_drive
 from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.outdoors import street
 from prnet_core.simulation.ray_scene import RayScene
@@ -49,12 +49,12 @@ def test_deskewed_with_the_true_trajectory_static_points_lie_on_surfaces(places,
 
 def test_a_seed_gives_the_same_scans_whatever_was_drawn_before():
     options = dict(seed=3, lost_share=0.2, stamp_jitter=0.004)
-    first, second = (list(simulate_drive("stairs", "kinect", 4, **options)) for _ in range(2))
+    first, second = (list(make_drive("stairs", "kinect", 4, **options)) for _ in range(2))
     assert [scan.index for scan in first] == [scan.index for scan in second]
     for one, other in zip(first, second, strict=True):
         assert one.stamp == other.stamp and one.scene == other.scene == "stairs 3"
         np.testing.assert_array_equal(one.points, other.points)
-    longer = list(simulate_drive("stairs", "kinect", 6, **options))
+    longer = list(make_drive("stairs", "kinect", 6, **options))
     np.testing.assert_array_equal(longer[0].points, first[0].points)
 
 

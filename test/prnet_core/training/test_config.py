@@ -1,6 +1,6 @@
 """Configuration files: complete, checked, and the recipes they claim to be."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_file_is_read_and_round_trips(path):
     config = load_training_config(path)
-    assert make_training_config(config.to_dict()) == config
+    assert make_training_config(asdict(config)) == config
 
 
 def test_the_paper_recipe_has_the_papers_numbers():

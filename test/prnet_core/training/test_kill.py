@@ -1,4 +1,4 @@
-"""`prnet train` as a process: killed at a random moment, it goes on from its last checkpoint."""
+"""`prnet train` as a process: killed at a random moment, it resumes from its last checkpoint."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The loop: it learns, goes on where it was, leaves out what is not finite, keeps the best."""
+"""The training loop: it learns, resumes, skips values that are not finite, and keeps the best weights."""
 
 import json
 import math
@@ -13,14 +13,7 @@ from prnet_core.training import Trainer, make_training_config
 from prnet_core.training.validation import rotation_errors_deg
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def entries(folder):

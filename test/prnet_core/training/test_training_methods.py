@@ -1,5 +1,7 @@
 """The trainer trains, saves and loads every network, the baselines of the paper too."""
 
+from dataclasses import asdict
+
 import pytest
 import torch
 
@@ -26,4 +28,4 @@ def test_it_trains_and_loads_again(tiny_values, tmp_path, name):
     assert kept.config == trainer.config.network
     changed = [key for key, value in kept.state_dict().items() if not torch.equal(value, before[key])]
     assert changed
-    assert make_training_config(trainer.config.to_dict()) == trainer.config
+    assert make_training_config(asdict(trainer.config)) == trainer.config

@@ -3,21 +3,13 @@
 import pytest
 import torch
 
-from prnet_core.evaluation.baselines import (
-    DCP,
-    DCPConfig,
-    PointNetLK,
-    PointNetLKConfig,
-    load_dcp,
-    load_pointnetlk,
-    save_dcp,
-    save_pointnetlk,
-)
+from prnet_core.evaluation.baselines import DCP, DCPConfig, PointNetLK, PointNetLKConfig
 from prnet_core.evaluation.baselines.dcp import dcp_objective
 from prnet_core.evaluation.baselines.pointnetlk import exp, pointnetlk_objective
-from prnet_core.geometry import compose_euler, geodesic_angle, make_transform, transform_points
+from prnet_core.geometry.transforms import compose_euler, geodesic_angle, make_transform, transform_points
 from prnet_core.model import WeightsError
 from prnet_core.pairs.object_pairs import ObjectPairConfig, object_pair_batch
+from prnet_core.training.methods import METHODS
 
 SMALL_DCP = DCPConfig(edge_conv_channels=(16, 16), num_neighbours=8, embedding=32, num_heads=2, feed_forward=32)
 SMALL_LK = PointNetLKConfig(channels=(32, 32, 128), num_iterations=5)
@@ -101,20 +93,19 @@ def test_learns_on_a_tiny_run(network_class, config, objective):
 
 
 @pytest.mark.parametrize(
-    ("network", "save", "load"),
-    [(DCP(SMALL_DCP), save_dcp, load_dcp), (PointNetLK(SMALL_LK), save_pointnetlk, load_pointnetlk)],
+    ("network", "name", "other"),
+    [(DCP(SMALL_DCP), "dcp", "pointnetlk"), (PointNetLK(SMALL_LK), "pointnetlk", "dcp")],
 )
-def test_weights_come_back_and_other_weights_are_refused(tmp_path, network, save, load):
-    save(network, tmp_path / "w.safetensors", {"steps": 1})
-    loaded = load(tmp_path / "w.safetensors", "cpu")
+def test_weights_come_back_and_other_weights_are_refused(tmp_path, network, name, other):
+    METHODS[name].save(network, tmp_path / "w.safetensors", {"steps": 1})
+    loaded = METHODS[name].load(tmp_path / "w.safetensors", "cpu")
     assert loaded.config == network.config
     batch = pairs(2)
     torch.testing.assert_close(
         loaded.register(batch.source, batch.target), network.register(batch.source, batch.target)
     )
-    other = load_pointnetlk if load is load_dcp else load_dcp
     with pytest.raises(WeightsError, match="holds other weights"):
-        other(tmp_path / "w.safetensors", "cpu")
+        METHODS[other].load(tmp_path / "w.safetensors", "cpu")
 
 
 def test_configuration_from_builtin_values():
@@ -124,3 +115,5 @@ def test_configuration_from_builtin_values():
     assert PointNetLKConfig.from_dict(SMALL_LK.to_dict()) == SMALL_LK
     with pytest.raises(ValueError, match="unknown settings of DCPConfig: layers"):
         DCPConfig.from_dict({"layers": 3})
+    with pytest.raises(ValueError, match="unknown preset 'large' of DCPConfig: paper, small"):
+        DCPConfig.from_dict({"preset": "large"})

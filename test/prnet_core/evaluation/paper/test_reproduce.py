@@ -8,14 +8,7 @@ import torch
 from typer.testing import CliRunner
 
 from prnet_core.cli.main import app
-from prnet_core.evaluation.baselines import (
-    DCP,
-    DCPConfig,
-    PointNetLK,
-    PointNetLKConfig,
-    save_dcp,
-    save_pointnetlk,
-)
+from prnet_core.evaluation.baselines import DCP, DCPConfig, PointNetLK, PointNetLKConfig
 from prnet_core.evaluation.learned_methods import with_settings
 from prnet_core.evaluation.methods import MethodOptions
 from prnet_core.evaluation.paper import TABLES, Setup, protocols
@@ -45,8 +38,9 @@ def folder(tmp_path_factory):
     )  # fmt: skip
     torch.manual_seed(0)
     save_network(PRNet(PRNetConfig(**TINY, temperature_channels=(8,))), folder / "prnet.safetensors", {})
-    save_dcp(DCP(DCPConfig(**TINY)), folder / "dcp.safetensors", {})
-    save_pointnetlk(PointNetLK(PointNetLKConfig(channels=(8, 16))), folder / "lk.safetensors", {})
+    save_network(DCP(DCPConfig(**TINY)), folder / "dcp.safetensors", {}, "dcp/1")
+    lk = PointNetLK(PointNetLKConfig(channels=(8, 16)))
+    save_network(lk, folder / "lk.safetensors", {}, "pointnetlk/1")
     return folder
 
 

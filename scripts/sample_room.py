@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from open3d.geometry import TriangleMesh
 from scipy.spatial.transform import Rotation
 
 from prnet_core.simulation.ray_scene import RayScene
-
-if TYPE_CHECKING:
-    from open3d.geometry import TriangleMesh as Mesh
 
 WALL = 0.15
 HEIGHT = 2.8
@@ -27,7 +23,7 @@ def sample_room() -> RayScene:
     return RayScene(np.concatenate(vertices), np.concatenate(triangles))
 
 
-def _shell() -> list[Mesh]:
+def _shell() -> list[TriangleMesh]:
     walls = [
         _box((-5.0, -3.5, -WALL), (10.0, 7.0, WALL)),
         _box((-5.0, -3.5, HEIGHT), (10.0, 7.0, WALL)),
@@ -54,7 +50,7 @@ def _shell() -> list[Mesh]:
     return walls + alcove + relief
 
 
-def _furniture() -> list[Mesh]:
+def _furniture() -> list[TriangleMesh]:
     return [
         *_table((-2.2, 0.5), (1.8, 0.9), yaw=0.35),
         *_chair((-2.7, -0.5), yaw=1.8),
@@ -79,7 +75,7 @@ def _furniture() -> list[Mesh]:
     ]
 
 
-def _table(centre: tuple[float, float], size: tuple[float, float], yaw: float) -> list[Mesh]:
+def _table(centre: tuple[float, float], size: tuple[float, float], yaw: float) -> list[TriangleMesh]:
     length, depth = size
     top = _box((-length / 2, -depth / 2, TABLE_HEIGHT - 0.04), (length, depth, 0.04))
     legs = [
@@ -90,14 +86,14 @@ def _table(centre: tuple[float, float], size: tuple[float, float], yaw: float) -
     return _placed([top, *legs], centre, yaw)
 
 
-def _chair(centre: tuple[float, float], yaw: float) -> list[Mesh]:
+def _chair(centre: tuple[float, float], yaw: float) -> list[TriangleMesh]:
     seat = _box((-0.22, -0.22, 0.43), (0.44, 0.44, 0.04))
     back = _box((-0.22, -0.22, 0.47), (0.04, 0.44, 0.45))
     legs = [_cylinder((x * 0.19, y * 0.19, 0.0), 0.02, 0.43) for x in (-1, 1) for y in (-1, 1)]
     return _placed([seat, back, *legs], centre, yaw)
 
 
-def _bookcase(corner: tuple[float, float], depth: float, width: float) -> list[Mesh]:
+def _bookcase(corner: tuple[float, float], depth: float, width: float) -> list[TriangleMesh]:
     """Along y, with shelves every 0.4 m, some of them with books."""
     sides = [_box((0.0, y, 0.0), (depth, 0.03, 2.0)) for y in (0.0, width - 0.03)]
     shelves = [_box((0.0, 0.0, z), (depth, width, 0.03)) for z in np.arange(0.0, 2.01, 0.4)]
@@ -107,7 +103,7 @@ def _bookcase(corner: tuple[float, float], depth: float, width: float) -> list[M
     return _placed([*sides, *shelves, *books], corner, 0.0)
 
 
-def _sofa(corner: tuple[float, float], yaw: float) -> list[Mesh]:
+def _sofa(corner: tuple[float, float], yaw: float) -> list[TriangleMesh]:
     parts = [
         _box((0.0, 0.0, 0.1), (1.9, 0.85, 0.32)),
         _box((0.0, -0.3, 0.1), (1.9, 0.3, 0.75)),
@@ -117,29 +113,23 @@ def _sofa(corner: tuple[float, float], yaw: float) -> list[Mesh]:
     return _placed(parts, corner, yaw)
 
 
-def _placed(meshes: list[Mesh], xy: tuple[float, float], yaw: float) -> list[Mesh]:
+def _placed(meshes: list[TriangleMesh], xy: tuple[float, float], yaw: float) -> list[TriangleMesh]:
     transform = np.eye(4)
     transform[:3, :3] = Rotation.from_euler("z", yaw).as_matrix()
     transform[:2, 3] = xy
     return [mesh.transform(transform) for mesh in meshes]
 
 
-def _box(corner: tuple[float, float, float], size: tuple[float, float, float], yaw: float = 0.0) -> Mesh:
-    mesh = _primitives().create_box(*size)
+def _box(corner: tuple[float, float, float], size: tuple[float, float, float], yaw: float = 0.0) -> TriangleMesh:
+    mesh = TriangleMesh.create_box(*size)
     mesh.rotate(Rotation.from_euler("z", yaw).as_matrix(), center=(0.0, 0.0, 0.0))
     return mesh.translate(corner)
 
 
-def _cylinder(foot: tuple[float, float, float], radius: float, height: float) -> Mesh:
-    mesh = _primitives().create_cylinder(radius, height, resolution=32)
+def _cylinder(foot: tuple[float, float, float], radius: float, height: float) -> TriangleMesh:
+    mesh = TriangleMesh.create_cylinder(radius, height, resolution=32)
     return mesh.translate((foot[0], foot[1], foot[2] + height / 2))
 
 
-def _sphere(centre: tuple[float, float, float], radius: float) -> Mesh:
-    return _primitives().create_sphere(radius, resolution=24).translate(centre)
-
-
-def _primitives() -> type[Mesh]:
-    from open3d.geometry import TriangleMesh
-
-    return TriangleMesh
+def _sphere(centre: tuple[float, float, float], radius: float) -> TriangleMesh:
+    return TriangleMesh.create_sphere(radius, resolution=24).translate(centre)

@@ -1,0 +1,71 @@
+"""Passes scans from one thread to another; the oldest are dropped."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import PointCloud2
+
+from prnet_core.io.pointcloud2 import Cloud
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A scan for the worker. cloud: what the message holds. received: seconds of the steady clock."""
+
+    message: PointCloud2
+    cloud: Cloud
+    stamp: Time
+    frame_id: str
+    received: float
+
+    def rows(self, chosen: np.ndarray | None) -> np.ndarray:
+        """(M,) points of the message that the points `chosen` (M,) of the cloud are; None: all of the cloud."""
+        rows = np.arange(len(self.cloud.points)) if self.cloud.rows is None else self.cloud.rows
+        return rows if chosen is None else rows[chosen]
+
+
+class ScanQueue(Generic[T]):
+    """The last `capacity` scans; with a capacity of 1 the latest only. For any number of threads."""
+
+    def __init__(self, capacity: int = 1) -> None:
+        self._ready = threading.Condition()
+        self._scans: deque[T] = deque(maxlen=capacity)
+        self._is_woken = False
+
+    def put(self, scan: T) -> bool:
+        """Append a scan; True when the oldest one was dropped for it."""
+        with self._ready:
+            dropped = len(self._scans) == self._scans.maxlen
+            self._scans.append(scan)
+            self._ready.notify()
+        return dropped
+
+    def take(self, timeout: float) -> T | None:
+        """The oldest scan; None after `timeout` seconds of the steady clock, or when woken."""
+        with self._ready:
+            self._ready.wait_for(lambda: self._scans or self._is_woken, timeout)
+            self._is_woken = False
+            return self._scans.popleft() if self._scans else None
+
+    def discard(self, is_unwanted: Callable[[T], bool]) -> bool:
+        """Drop the scans that are unwanted; True when there was one."""
+        with self._ready:
+            wanted = [scan for scan in self._scans if not is_unwanted(scan)]
+            discarded = len(wanted) < len(self._scans)
+            self._scans = deque(wanted, self._scans.maxlen)
+        return discarded
+
+    def wake(self) -> None:
+        """Make `take` return now."""
+        with self._ready:
+            self._is_woken = True
+            self._ready.notify()
