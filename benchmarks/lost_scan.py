@@ -4,7 +4,6 @@
 
 The sensor walks through a recording, is then carried to a place that it has not seen, and back to where it was, rotated
 by 120 degrees. CPU milliseconds, without a network and without a limit of time: the limit counts seconds of the clock.
-PyTorch, which the first search imports without a network too, is loaded before.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import time
 import numpy as np
 from odometry_data import ROOT, Sequence, drive, recording
 
-import prnet_core.geometry.spatial_consistency  # noqa: F401  imports PyTorch
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.registration import Registration

@@ -10,27 +10,24 @@ from verification_candidates import Row
 
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.uncertainty import free_direction
-from prnet_core.registration.verify import MEETING, score
+from prnet_core.registration.verify import score
 
-COST_OF_INCORRECT = 20.0  # correct pairs that one accepted incorrect pair outweighs
+COST_OF_INCORRECT = 10.0  # correct pairs that one accepted incorrect pair outweighs; 5 chooses the same
 SWEEPS = 3
 GRIDS: dict[str, tuple[float, ...]] = {
     "max_violation_accepted": (0.01, 0.015, 0.02, 0.025, 0.03, 0.04),
     "min_agreement_accepted": (0.15, 0.2, 0.25, 0.3, 0.4),
-    "min_surface_agreement": (0.6, 0.66, 0.72, 0.78, 0.84, 0.9),
+    "agreement_per_violation": (0.0, 10.0, 20.0, 30.0),
+    "min_surface_agreement": (0.6, 0.66, 0.7, 0.74, 0.78, 0.82, 0.86),
     "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
-    "min_both_agreements": (0.6, 0.65, 0.7, 0.75),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
     "max_violation_outstanding": (0.05, 0.07, 0.09),
     "min_agreement_outstanding": (0.75, 0.8, 0.85),
     "outstanding_agreement": (1.08, 1.12, 1.16, 1.2),
-    "max_violation_meeting": (0.02, 0.03, 0.04),
-    "min_agreement_meeting": (0.5, 0.6, 0.7),
     "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
     "max_static_violation": (0.02, 0.025, 0.03, 0.04),
-    "max_static_share": (0.35, 0.4, 0.45, 0.5, 0.6),
     "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
-    "min_agreement_moving": (0.4, 0.5, 0.6, 0.7),
+    "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
     "min_information_moving": (0.008, 0.012, 0.016),
     "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
@@ -67,9 +64,8 @@ class Table:
         c, has_origin = config, np.isfinite(self.violation)
         excess = np.maximum(0.0, self.violation - c.max_violation_certain)
         with np.errstate(invalid="ignore"):
-            meets = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
-            noisy = (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
-            scans = (meets | noisy) & (self.agreement > c.min_agreement_accepted)
+            scans = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
+            scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
@@ -78,13 +74,11 @@ class Table:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
         c = config
         crowd = (self.violation < c.max_violation_outstanding) & (self.agreement > c.min_agreement_outstanding)
-        meets = (self.surface > MEETING) & (self.agreement > c.min_agreement_meeting)
         moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
-        moving &= self.static_violation < c.max_static_share * self.violation
         moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
         moving &= self.information > c.min_information_moving
         factor = np.where(moving, c.outstanding_agreement_moving, np.inf)
-        factor[crowd | (meets & (self.violation < c.max_violation_meeting))] = c.outstanding_agreement
+        factor[crowd] = c.outstanding_agreement
         factor[self.across <= c.min_across_agreement] = np.inf
         objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
         factor = np.where(np.isfinite(self.violation), factor, objects)

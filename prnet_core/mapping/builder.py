@@ -9,7 +9,7 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapKeyframe, PoseConstraint
 from prnet_core.mapping.pose_graph import optimise, require_gtsam
 from prnet_core.registration import ACCEPTED, Registration
-from prnet_core.registration.preprocess import PreparedCloud, clean_points
+from prnet_core.registration.preprocess import PreparedCloud, clean_points, precise_points
 
 SMALLEST_SIGMA = np.array([1e-3, 1e-3, 1e-3, 1e-4, 1e-4, 1e-4])  # metres, radians
 
@@ -38,11 +38,13 @@ class MapBuilder:
     def add_scan(self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray) -> bool:
         """Add a scan (N, 3), metres, in the sensor's frame, with its odometry pose (4, 4); True when it is kept.
 
+        A keyframe has the points that its sensor measures precisely: `precise_points`.
         covariance: (6, 6) of the pose relative to the previous keyframe, x y z rx ry rz, in that keyframe's frame.
         """
         points = clean_points(points, self.registration.config)
         if len(points) < self.registration.config.min_points or not self._is_new(points, T_odom_sensor):
             return False
+        points = precise_points(points, self.registration.config, np.zeros(3))
         if len(points) > self.config.keyframe_points:
             rng = np.random.default_rng(len(self.map))
             points = points[rng.choice(len(points), self.config.keyframe_points, replace=False)]

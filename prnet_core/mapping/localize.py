@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.consistent_transforms import consistent_transforms
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
@@ -23,7 +24,7 @@ from prnet_core.registration import (
 )
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
-from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points
+from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
 
 PREPARED_SUBMAPS = 64
 
@@ -104,7 +105,9 @@ class Localizer:
         """
         began = time.perf_counter()
         ends = began + (float("inf") if deadline is None else deadline)
-        origins = np.zeros(3) if origins is None else origins
+        if origins is None:
+            origins = np.zeros(3)
+            points = precise_points(points, self.registration.config, origins)
         source = self.registration.prepare(points, self.voxel_size, origins, view_index)
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
@@ -130,6 +133,7 @@ class Localizer:
         search: where the guess alone does not converge, try every kind of hypothesis near it.
         """
         began = time.perf_counter()
+        points = precise_points(points, self.registration.config, np.zeros(3))
         source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
@@ -150,8 +154,6 @@ class Localizer:
 
     def hypotheses(self, features: PlaceFeatures, ranked: list[int]) -> list[PlaceHypothesis]:
         """Distinct poses that matches of local features with the first keyframes agree on, most support first."""
-        from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
-
         config, tolerance = self.config, 1.5 * self.feature_voxel
         found = []
         for index in ranked[: config.retrieved_keyframes]:

@@ -59,9 +59,9 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
-    min_surface_agreement: float = 0.68  # of what is seen near the other cloud, the share on its surface,
-    surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`,
-    min_both_agreements: float = 0.65  # or this share below that violation, with such an agreement: noisy scans
+    agreement_per_violation: float = 20.0  # and more by this times the violation above `max_violation_certain`
+    min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
+    surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
@@ -70,18 +70,16 @@ class RegistrationConfig:
     max_violation_certain: float = 0.01  # below this violation, or
     min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
     min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
+    min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs
     max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
     min_agreement_outstanding: float = 0.8
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
     max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
     max_static_violation: float = 0.03  # up to this violation without its largest cluster,
-    max_static_share: float = 0.38  # and up to this share of the violation,
     min_surface_moving: float = 0.85  # where surfaces meet otherwise,
     min_agreement_moving: float = 0.6
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
-    max_violation_meeting: float = 0.03  # the same where surfaces that are near each other meet throughout
-    min_agreement_meeting: float = 0.6
 
     min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
@@ -103,12 +101,17 @@ class RegistrationConfig:
 
 
 def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
-    """The same verification without other transforms to compare: nothing is accepted because all others agree less."""
+    """The same verification near a guess, without other transforms to compare.
+
+    Nothing is accepted because all others agree less, and violations that only moving things make need no more
+    agreement than none.
+    """
     return replace(
         config,
         max_violation_outstanding=0.0,
-        max_violation_meeting=0.0,
         max_violation_moving=0.0,
         max_violation_certain=inf,
+        min_surface_agreement=0.68,
+        min_inliers_certain=0,
         min_agreement_certain=-1.0,
     )

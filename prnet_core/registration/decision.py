@@ -34,7 +34,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     status, reason = verify(best.quality, config)
     if search.outstanding is best:
         return Decision(best, ACCEPTED, f"no other transform agrees nearly as well: {describe(best.quality)}")
-    if status != ACCEPTED or (is_near(best, guess, config) and is_certain(best.quality, config)):
+    is_detailed = best.quality.num_inliers >= config.min_inliers_certain
+    if status != ACCEPTED or (is_detailed and is_near(best, guess, config) and is_certain(best.quality, config)):
         return Decision(best, status, reason)
     if search.is_out_of_time() and not is_near(best, guess, config):
         if best.quality.violation is not None and is_certain(best.quality, config):

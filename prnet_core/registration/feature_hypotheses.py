@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry.consistent_transforms import consistent_transforms
 from prnet_core.geometry.normals import orient_away
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.features import fpfh, mutual_matches
@@ -15,8 +16,6 @@ VOXEL_STEP = 1.1  # features are computed with powers of it, so that a cloud's s
 
 def feature_transforms(source: PreparedCloud, target: PreparedCloud, config: RegistrationConfig) -> list[np.ndarray]:
     """Transforms (4, 4) in the pair's voxel units that the most FPFH matches agree on, best first."""
-    from prnet_core.geometry.spatial_consistency import consistent_transforms  # imports torch
-
     voxel = max(cloud.feature_voxel for cloud in (source, target))
     voxel = float(VOXEL_STEP ** np.ceil(np.log(voxel) / np.log(VOXEL_STEP)))
     use_origins = source.origins is not None and target.origins is not None

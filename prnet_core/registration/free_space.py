@@ -22,6 +22,8 @@ NUM_RAYS = 6  # nearest rays that a point is compared with
 SEEN_RAY = 3  # index of the ray that must be near for the point to be seen
 RAY_SPACINGS = 3.0  # times the spacing of the rays; the chord is at least and at most
 MIN_CHORD, MAX_CHORD = 0.01, 0.06
+MAX_OFFSET = 0.5  # of the mean direction of these rays, in distances of the farthest: more is outside the field of view
+RAY_VOXELS, MAX_VOXEL_CHORD = 1.5, 0.15  # the voxel filter leaves one ray a voxel: near surfaces have fewer rays
 MIN_INCIDENCE = 0.25  # cosine between a normal and a ray
 MAX_THICKNESS = 0.6
 MARGIN, RANGE_MARGIN, THICKNESS_MARGIN = 0.75, 0.01, 2.0  # along a ray: voxels, share of the range, thicknesses
@@ -125,9 +127,12 @@ def _against(
     directions = lines / np.maximum(ranges, 1e-9)[:, None]
     facing = np.abs(np.sum(directions * normals, axis=1)) > MIN_INCIDENCE
     index, squared = view.tree.batch_knn_search(directions, NUM_RAYS, num_threads)
+    index = index.astype(np.int64)
+    near = view.ranges[index]
+    offset = np.linalg.norm(view.directions[index].mean(axis=1) - directions, axis=1)
     chord = np.clip(RAY_SPACINGS * view.spacing, MIN_CHORD, MAX_CHORD)
-    near = view.ranges[index.astype(np.int64)]
-    seen = facing & (squared[:, SEEN_RAY] < chord**2)
+    chord = np.maximum(chord, np.minimum(RAY_VOXELS / near.min(axis=1), MAX_VOXEL_CHORD))
+    seen = facing & (squared[:, SEEN_RAY] < chord**2) & (offset < MAX_OFFSET * np.sqrt(squared[:, -1]))
     slack = MARGIN + RANGE_MARGIN * ranges
     visible = seen & (ranges <= near.max(axis=1) + slack)
     return visible, seen & (ranges < near.min(axis=1) - slack - THICKNESS_MARGIN * thickness)

@@ -14,7 +14,6 @@ from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
-MEETING = 0.9  # share of what is seen near the other cloud that lies on its surface
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -59,9 +58,6 @@ def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) ->
         return inf
     if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
         return config.outstanding_agreement
-    meets = quality.surface_agreement > MEETING and agreement > config.min_agreement_meeting
-    if meets and violation < config.max_violation_meeting:
-        return config.outstanding_agreement
     return config.outstanding_agreement_moving if _has_one_moving_object(quality, violation, config) else inf
 
 
@@ -71,7 +67,7 @@ def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: 
     return (
         violation < config.max_violation_moving
         and static is not None
-        and static < min(config.max_static_violation, config.max_static_share * violation)
+        and static < config.max_static_violation
         and quality.surface_agreement > config.min_surface_moving
         and quality.agreement > config.min_agreement_moving
         and quality.degeneracy > config.min_information_moving
@@ -82,11 +78,10 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
     agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
-    surface, excess = quality.surface_agreement, max(0.0, violation - config.max_violation_certain)
-    meets = surface > config.min_surface_agreement + config.surface_per_violation * excess
-    is_noisy = excess == 0.0 and min(surface, agreement) > config.min_both_agreements
-    agrees = agreement > config.min_agreement_accepted and (meets or is_noisy)
-    if violation < config.max_violation_accepted and agrees:
+    excess = max(0.0, violation - config.max_violation_certain)
+    meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
+    agrees = agreement > config.min_agreement_accepted + config.agreement_per_violation * excess
+    if violation < config.max_violation_accepted and meets and agrees:
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
         return WEAK

@@ -13,12 +13,13 @@ MIN_RAYS = 20  # a view with fewer rays shows nothing
 class View:
     """Rays of one sensor pose, in a cloud's centred frame and voxel units.
 
-    origin: (3,) the sensor's position. ranges: (N,) lengths of the rays. tree: of their unit directions (N, 3).
+    origin: (3,) the sensor's position. ranges: (N,) lengths of the rays. directions: (N, 3) unit, and their tree.
     spacing: median chord between the directions of neighbouring rays.
     """
 
     origin: np.ndarray
     ranges: np.ndarray
+    directions: np.ndarray
     tree: small_gicp.KdTree
     spacing: float
 
@@ -33,7 +34,7 @@ def make_view(origin: np.ndarray, points: np.ndarray) -> View | None:
     directions = rays / ranges[:, None]
     tree = small_gicp.KdTree(directions)
     _, squared = tree.batch_knn_search(directions[:: max(1, len(directions) // 1000)], 2)
-    return View(origin, ranges, tree, float(np.sqrt(np.median(squared[:, 1]))))
+    return View(origin, ranges, directions, tree, float(np.sqrt(np.median(squared[:, 1]))))
 
 
 def make_views(

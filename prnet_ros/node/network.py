@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from prnet_ros.node.registration_process import LoadedNetwork
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
-
-
-def import_search() -> None:
-    """Import PyTorch for the search by features now: it takes seconds, which the first search would add to a drive."""
-    importlib.import_module("prnet_core.geometry.spatial_consistency")
 
 
 def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, LoadedNetwork]:
@@ -23,12 +17,7 @@ def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, Loa
     the robot: the CPU is used, or registration works without the network, and `problem` says so.
     """
     if weights == "none":
-        problem = ""
-        try:
-            import_search()
-        except ImportError as error:
-            problem = f"there is no search after tracking is lost: {error}"
-        return None, LoadedNetwork(False, "none", "none (without the network)", problem)
+        return None, LoadedNetwork(False, "none", "none (without the network)", "")
     try:
         import torch
 

@@ -19,12 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60.0  # s; generous, for a machine where everything else runs too
 
 
-WITHOUT_IMPORT = """
-from prnet_ros.node import network
-network.import_search = lambda: None
-"""
-
-
 class Room:
     """Points on the walls of a room of 10 x 8 x 3 m and of a few boxes in it."""
 
@@ -97,10 +91,10 @@ class Robot:
         self.fine_tune_statuses.append(fine_tuning)
 
     def change_core(self, program: str) -> None:
-        """Have `program` run at the start of the node's registration process and map process, after WITHOUT_IMPORT."""
+        """Have `program` run at the start of the node's registration process and map process."""
         self._changes.mkdir()
         is_theirs = "any('registration_main' in argument for argument in sys.orig_argv)"
-        body = "".join(f"    {line}\n" for line in (WITHOUT_IMPORT + program).splitlines())
+        body = "".join(f"    {line}\n" for line in (program or "pass").splitlines())
         (self._changes / "sitecustomize.py").write_text(f"import sys\nif {is_theirs}:\n{body}")
 
     def start_node(
@@ -113,8 +107,8 @@ class Robot:
         """Start the node and, if so wanted, wait until every publisher and subscription has matched, at both ends.
 
         The node's end is in its diagnostics: what is published before the reader has matched too is lost.
-        parameters: with __ for a dot. No network unless `weights` is given, and PyTorch only when it is needed: the
-        seconds that they take to load are spent in the tests of the network. program: what Python runs as the node.
+        parameters: with __ for a dot. No network unless `weights` is given: the seconds that it takes to load are
+        spent in the tests of the network. program: what Python runs as the node.
         """
         settings = {"weights": "none", **{name.replace("__", "."): value for name, value in parameters.items()}}
         if not self._changes.exists():

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -136,16 +135,7 @@ def test_the_node_itself_loads_no_pytorch(robot):
     assert "libtorch" in Path(f"/proc/{child_of(robot)}/maps").read_text()
 
 
-def test_pytorch_is_imported_before_the_first_scan():
-    """A search needs it, without a network too, and must not wait for the import in the middle of a drive."""
-    code = """
-import sys
-from prnet_ros.node import network
-assert "torch" not in sys.modules
-assert network.load("none", "auto", 1)[1].problem == ""
-modules = set(sys.modules)
-from prnet_core.registration.feature_hypotheses import feature_transforms
-from prnet_core.geometry.spatial_consistency import consistent_transforms
-assert "torch" in modules and "prnet_core.geometry.spatial_consistency" in modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+def test_no_process_loads_pytorch_without_the_network(robot):
+    robot.start_node()
+    robot.wait_for_status(lambda values, message: values["weights"].startswith("none"), "the start")
+    assert "libtorch" not in Path(f"/proc/{child_of(robot)}/maps").read_text()

@@ -9,9 +9,11 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, MapKeyframe, PoseConstraint
 from prnet_core.mapping.merge import merge_maps
 from prnet_core.registration import Registration
+from prnet_core.registration.range_noise import precise_range
+from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.lidar import SpinningLidar
 from prnet_core.simulation.ray_scene import RayScene
-from prnet_core.simulation.rooms import furnished_room
+from prnet_core.simulation.rooms import furnished_room, table_place
 from prnet_core.simulation.two_scans import scan_from, sensor_pose
 
 pytest.importorskip("gtsam", reason="GTSAM (extra `map`) is not installed")
@@ -97,3 +99,14 @@ def test_two_maps_of_one_room_are_joined_and_those_of_two_rooms_refused(room):
     foreign = build(other, [sensor_pose((0.4 * k - 0.8, 0.0, 1.2), 0.0) for k in range(3)], 0.0, 3, config).map
     with pytest.raises(MapError, match="do not overlap enough"):
         merge_maps(first, foreign, Registration(None))
+
+
+def test_keyframes_of_a_noisy_stereo_camera_have_its_precise_points():
+    place, camera = table_place(2), DepthCamera.table_top_stereo()
+    pose = sensor_pose((1.1, 0.0, 1.25), 90.0) @ place.camera_view()
+    points = scan_from(camera, place.scene(), pose, np.random.default_rng(1))
+    builder = MapBuilder(Registration(None))
+    assert builder.add_scan(points, np.eye(4), 0.0, np.eye(6) * 1e-4)
+    ranges, limit = np.linalg.norm(points, axis=1), precise_range(points)
+    kept = np.linalg.norm(builder.map.keyframes[0].points, axis=1)
+    assert kept.max() <= limit < ranges.max()

@@ -7,9 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
-from prnet_core.mapping import KeyframeMap, Localizer, MapError
-from prnet_core.registration import Registration
-from prnet_core.simulation.two_scans import room_pair
+from prnet_core.mapping import KeyframeMap, Localizer, MapError, MapKeyframe
+from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.preprocess import precise_points
+from prnet_core.simulation.depth_camera import DepthCamera
+from prnet_core.simulation.rooms import table_place
+from prnet_core.simulation.two_scans import room_pair, scan_from, sensor_pose
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +92,24 @@ def test_a_scan_without_usable_points_is_rejected(localizer, points):
 def test_a_map_without_keyframes_is_an_error():
     with pytest.raises(MapError, match="no keyframes"):
         Localizer(KeyframeMap(), Registration(None))
+
+
+def test_a_noisy_stereo_camera_is_localised_by_its_precise_points():
+    place, camera = table_place(2), DepthCamera.table_top_stereo()
+    scene, keyframe_map = place.scene(), KeyframeMap()
+
+    def scan(angle_deg):
+        angle = np.radians(angle_deg)
+        pose = sensor_pose((1.1 * np.cos(angle), 1.1 * np.sin(angle), 1.25), angle_deg + 90.0) @ place.camera_view()
+        return scan_from(camera, scene, pose, np.random.default_rng(int(angle_deg))), pose
+
+    for angle in (10.0, 40.0):
+        points, pose = scan(angle)
+        points = precise_points(points, RegistrationConfig(), np.zeros(3))
+        keyframe_map.add(MapKeyframe(points.astype(np.float32), angle), pose)
+    found, pose = scan(18.0)
+    localizer = Localizer(keyframe_map, Registration(None))
+    for result in (localizer.localize(found), localizer.localize_near(found, pose)):
+        assert result.status == "accepted", result.reason
+        metres, degrees = error(result.T_map_sensor, pose)
+        assert metres < 0.03 and degrees < 2.0

@@ -34,3 +34,16 @@ def test_a_flipped_room_is_not_accepted(factor):
     flip = np.diag([-1.0, -1.0, 1.0, 1.0])
     quality = quality_of(pair, pair.T_target_source @ flip, factor)
     assert verify(quality, RegistrationConfig())[0] != "accepted"
+
+
+@pytest.mark.parametrize("room", [3, 6])
+def test_a_guess_of_a_flipped_room_is_not_accepted_with_twice_the_voxel_size(room):
+    """The furniture is hardly larger than two voxels then: the flipped transform alone would be accepted."""
+    pair = room_pair(room, 135.0)
+    flipped = pair.T_target_source @ np.diag([-1.0, -1.0, 1.0, 1.0])
+    registration = Registration(None)
+    voxel_size = 2.0 * max(map(registration.voxel_size_for, (pair.source, pair.target)))
+    registration = Registration(None, RegistrationConfig(voxel_size=voxel_size))
+    result = registration.register(pair.source, pair.target, flipped, source_origin=ORIGIN, target_origin=ORIGIN)
+    error = np.linalg.inv(pair.T_target_source) @ result.T_target_source
+    assert result.status != "accepted" or np.linalg.norm(error[:3, 3]) < 0.1
