@@ -52,7 +52,7 @@ def main() -> None:
     print("| recording | tracked: ms | lost: ms | most | lost / tracked | accepted in the other place | found again |")
     print("|" + "---|" * 7)
     print(
-        measure(recording("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15))),
+        measure(recording("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15), 1)),
         flush=True,
     )
     for name, place, sensor in (

@@ -153,11 +153,20 @@ class ScanOdometry:
         self._deskew_first_sweep(sweep, elapsed)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         predictions = self._predictions(sweep, elapsed)
-        first = predictions[0]
-        for predicted in predictions:
+        first, twist = predictions[0], np.zeros(6)
+        result: RegistrationResult | None = None
+        by_search_alone = self._lost_scans > 0 and self._lost_scans % 2 == 0  # while lost a scan must stay cheap
+        for predicted in [] if by_search_alone else predictions:
             twist = np.zeros(6) if self._lost_scans else predicted.twist
             result, own_twist = self._tracker.track(
-                sweep, twist, self._target(), predicted.pose, deadline, is_tracking, self._elapsed is not None
+                sweep,
+                twist,
+                self._target(),
+                predicted.pose,
+                deadline,
+                is_tracking,
+                self._elapsed is not None,
+                is_lost=self._lost_scans > 0,
             )
             if self._tracker.can_follow(result):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, first.pose, time, sweep):
@@ -240,10 +249,13 @@ class ScanOdometry:
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
-        failure: RegistrationResult,
+        failure: RegistrationResult | None,
         deadline: float,
     ) -> OdometryUpdate:
-        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
+        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan.
+
+        failure: the result near the prediction, or None where that was not tried.
+        """
         found: Found | None = None
         config = self.registration.config
         source = prepare_cloud(sweep.at_middle(twist), self._scale.voxel_size, config, np.zeros((1, 3)))
@@ -256,7 +268,7 @@ class ScanOdometry:
                 found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
         if found is None:
             self._lost_scans += 1
-            reason = failure.reason
+            reason = "searched for without the prediction" if failure is None else failure.reason
             if clock.perf_counter() > deadline:
                 reason = f"not registered within its time: {reason}"
             return self._answer("rejected", reason, registration=failure, pose=predicted)

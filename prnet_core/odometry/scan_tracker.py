@@ -11,7 +11,7 @@ from prnet_core.geometry import se3
 from prnet_core.odometry.prediction import Predicted
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import MAX_CORRECTION, refine_sweep
-from prnet_core.odometry.tracking import Tracking, tracking_config
+from prnet_core.odometry.tracking import Tracking, relocation_config, tracking_config
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
@@ -30,6 +30,7 @@ class ScanTracker:
     def __init__(self, registration: Registration, doubtful_overlap: float):
         self._registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
+        self._relocator = Registration(None, relocation_config(registration.config))
         self._usual = Tracking(doubtful_overlap)
 
     def prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
@@ -48,17 +49,19 @@ class ScanTracker:
         deadline: float,
         is_tracking: bool,
         has_velocity: bool,
+        is_lost: bool = False,
     ) -> tuple[RegistrationResult, np.ndarray]:
         """The result from a predicted pose (4, 4), and the twist (6,) that the sweep was deskewed with.
 
         A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
         deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
         has_velocity: the prediction is by a measured velocity, so that nearness to it verifies.
+        is_lost: the last scan was lost, so that this attempt is one of two and must be cheap.
         """
         first: tuple[RegistrationResult, np.ndarray] | None = None
-        registration = self._tracker if is_tracking else self._registration
-        guess = predicted
-        for attempt in range(MAX_DESKEWS):
+        registration = self._tracker if is_tracking else self._relocator if is_lost else self._registration
+        guess, attempts = predicted, 1 if is_lost or sweep.times is None else MAX_DESKEWS
+        for attempt in range(attempts):
             source = self.prepare(sweep, twist, target.voxel_size)
             left = deadline - clock.perf_counter()
             if attempt == MAX_DESKEWS - 1:
@@ -69,8 +72,10 @@ class ScanTracker:
             first = first or (result, twist)
             if result.usable:
                 return result, twist
+            if attempt == attempts - 1 or clock.perf_counter() > deadline:
+                break
             refined = self.refine(sweep, twist, result.T_target_source, target, MAX_ACCELERATED_CORRECTION)
-            if refined is None or sweep.times is None or clock.perf_counter() > deadline:
+            if refined is None or sweep.times is None:
                 break
             change = refined[1] - twist
             guess, twist = refined
