@@ -64,7 +64,7 @@ HELD_OUT_NOTES = [
     "Thresholds were final before acceptance on these groups was looked at (16 rings, the first of every two pairs,",
     "and near stereo were looked at a session before), and none was changed after. The seven incorrect candidates:",
     "two pairs of different offices of which a stereo camera sees a corner, two candidates of one pair of staircases",
-    "in two buildings, and three of the stereo camera at the right place (off by 0.4 degrees and 0.33 m, 2.7 degrees",
+    "in two buildings, and three of the stereo camera in the right office (off by 0.4 degrees and 0.33 m, 2.7 degrees",
     "and 0.13 m, 124 degrees). Four of the seven hardly constrain one direction: information 0.0034 to 0.0054, where",
     "`min_information` is 0.003. No correct candidate of the other groups lies between 0.003 and 0.005.",
     "",

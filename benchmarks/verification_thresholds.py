@@ -26,6 +26,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "outstanding_agreement": (1.08, 1.12, 1.16, 1.2),
     "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
     "max_static_violation": (0.02, 0.025, 0.03, 0.04),
+    "max_static_share": (0.38, 0.45, 0.5, 0.6),
     "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
     "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
     "min_information_moving": (0.008, 0.012, 0.016),
@@ -75,6 +76,7 @@ class Table:
         c = config
         crowd = (self.violation < c.max_violation_outstanding) & (self.agreement > c.min_agreement_outstanding)
         moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
+        moving &= self.static_violation < c.max_static_share * self.violation
         moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
         moving &= self.information > c.min_information_moving
         factor = np.where(moving, c.outstanding_agreement_moving, np.inf)

@@ -77,6 +77,7 @@ class RegistrationConfig:
     outstanding_agreement: float = 1.12  # times the agreement of every other transform
     max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
     max_static_violation: float = 0.03  # up to this violation without its largest cluster,
+    max_static_share: float = 0.45  # and up to this share of the violation,
     min_surface_moving: float = 0.85  # where surfaces meet otherwise,
     min_agreement_moving: float = 0.6
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,

@@ -67,7 +67,7 @@ def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: 
     return (
         violation < config.max_violation_moving
         and static is not None
-        and static < config.max_static_violation
+        and static < min(config.max_static_violation, config.max_static_share * violation)
         and quality.surface_agreement > config.min_surface_moving
         and quality.agreement > config.min_agreement_moving
         and quality.degeneracy > config.min_information_moving
