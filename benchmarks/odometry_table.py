@@ -11,6 +11,8 @@ COLUMNS = (
     ("end m", "end", "{:.3f}"),
     ("end deg", "end_deg", "{:.2f}"),
 )
+OURS = "prnet_ros"
+ERRORS = (("drift", "drift, %"), ("ate", "ATE, m"), ("end", "end, m"))  # in the summary, the first that is known
 TIMES = (("median ms", "median"), ("p95 ms", "p95"), ("p99 ms", "p99"))
 
 
@@ -27,6 +29,7 @@ def to_markdown(results: dict[str, dict], command: str) -> str:
         "process in MB. Peers: the better of two voxel sizes, the first threshold by the rate, their poses compared",
         "with the ground truth at the start, middle or end of the sweep, whichever fits best.",
     ]
+    lines += ["", *summary(results)]
     names = [name for name, _, _ in COLUMNS] + [name for name, _ in TIMES] + ["memory MB"]
     for sequence, result in results.items():
         rows = result["rows"]
@@ -37,3 +40,19 @@ def to_markdown(results: dict[str, dict], command: str) -> str:
             cells += [f"{1e3 * row[key]:.0f}" for _, key in TIMES] + [f"{row['memory']:.0f}"]
             lines.append(f"| {row['method']} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def summary(results: dict[str, dict]) -> list[str]:
+    """One line a sequence: our drift or, where the path is too short for one, ATE, beside the best peer's; times."""
+    lines = ["| sequence | error | ours | best peer | lost | median ms | KISS-ICP's | p99 / median |"]
+    lines.append("|---|---|---:|---:|---:|---:|---:|---:|")
+    for sequence, result in results.items():
+        peers = [row for row in result["rows"] if not row["method"].startswith(OURS)]
+        ours = next(row for row in result["rows"] if row["method"].startswith(OURS))
+        kiss = [f"{1e3 * row['median']:.0f}" for row in peers if row["method"].startswith("KISS-ICP")]
+        key, name = next((key, name) for key, name in ERRORS if ours[key] is not None)
+        best = min((row[key] for row in peers if row[key] is not None), default=None)
+        cells = [name, f"{ours[key]:.3f}", "" if best is None else f"{best:.3f}", str(ours["lost"])]
+        cells += [f"{1e3 * ours['median']:.0f}", *(kiss or [""]), f"{ours['p99'] / ours['median']:.1f}"]
+        lines.append(f"| {sequence} | " + " | ".join(cells) + " |")
+    return lines

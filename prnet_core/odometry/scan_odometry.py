@@ -15,7 +15,7 @@ from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.prediction import Predicted, Prediction
 from prnet_core.odometry.scale import PreciseRange, SceneScale
-from prnet_core.odometry.scan_tracker import ScanTracker, nearest_prediction
+from prnet_core.odometry.scan_tracker import ScanTracker, is_near_target, nearest_prediction
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep, make_sweep
@@ -25,7 +25,8 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
-MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same
+MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same,
+MIN_SEARCH_TIME = 1.0  # and while lost, on a slow or busy machine, for one that takes so long
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
@@ -100,7 +101,8 @@ class ScanOdometry:
         self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
-        allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, MIN_SCAN_TIME)
+        least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
+        allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
         self._scale.update(sweep)  # for the next scan: another voxel size means another map, see `prepare_next`
         if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
@@ -153,10 +155,12 @@ class ScanOdometry:
         self._deskew_first_sweep(sweep, elapsed)
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         predictions = self._predictions(sweep, elapsed)
-        first, twist = predictions[0], np.zeros(6)
-        result: RegistrationResult | None = None
-        by_search_alone = self._lost_scans > 0 and self._lost_scans % 2 == 0  # while lost a scan must stay cheap
-        for predicted in [] if by_search_alone else predictions:
+        first = predictions[0]
+        twist = np.zeros(6) if self._lost_scans else first.twist
+        result = RegistrationResult(first.pose, "rejected", "the scan is not near its predicted pose")
+        for predicted in predictions:
+            if self._lost_scans and not is_near_target(sweep, predicted, self._target()):
+                continue
             twist = np.zeros(6) if self._lost_scans else predicted.twist
             result, own_twist = self._tracker.track(
                 sweep,
@@ -249,13 +253,10 @@ class ScanOdometry:
         time: float,
         twist: np.ndarray,
         predicted: np.ndarray,
-        failure: RegistrationResult | None,
+        failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan.
-
-        failure: the result near the prediction, or None where that was not tried.
-        """
+        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
         found: Found | None = None
         config = self.registration.config
         source = prepare_cloud(sweep.at_middle(twist), self._scale.voxel_size, config, np.zeros((1, 3)))
@@ -268,7 +269,7 @@ class ScanOdometry:
                 found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
         if found is None:
             self._lost_scans += 1
-            reason = "searched for without the prediction" if failure is None else failure.reason
+            reason = failure.reason
             if clock.perf_counter() > deadline:
                 reason = f"not registered within its time: {reason}"
             return self._answer("rejected", reason, registration=failure, pose=predicted)

@@ -21,6 +21,7 @@ MAX_DESKEWS = 3  # of a scan that is not accepted, each with the twist that the 
 MAX_ACCELERATED_CORRECTION = 4.0  # voxels by which its pose may move
 PREDICTED_POINTS = 1000  # of a sweep, that choose between predictions,
 MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as so far
+MIN_NEAR = 0.5  # share of the points that a prediction must bring nearer than that
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 
 
@@ -110,12 +111,21 @@ def nearest_prediction(sweep: Sweep, predictions: list[Predicted], target: Prepa
     """The prediction that brings a sweep nearest to a target, by some of its points."""
     if len(predictions) == 1 or len(sweep) == 0 or len(target) == 0:
         return predictions[0]
+    return min(predictions, key=lambda predicted: float(_distances(sweep, predicted, target).mean()))
+
+
+def is_near_target(sweep: Sweep, predicted: Predicted, target: PreparedCloud) -> bool:
+    """Whether a prediction brings most points of a sweep near a target: from elsewhere no registration converges."""
+    if len(sweep) == 0 or len(target) == 0:
+        return False
+    near = _distances(sweep, predicted, target) < MAX_PREDICTED_DISTANCE
+    return bool(near.mean() > MIN_NEAR)
+
+
+def _distances(sweep: Sweep, predicted: Predicted, target: PreparedCloud) -> np.ndarray:
+    """Voxels from some points of a sweep to a target; at most MAX_PREDICTED_DISTANCE."""
     some = sweep.every(max(1, len(sweep) // PREDICTED_POINTS))
-
-    def distance(predicted: Predicted) -> float:
-        points = se3.apply(predicted.pose, some.at_middle(predicted.twist))
-        scaled = (points - target.centre) / target.voxel_size
-        distances = nearest(target.level.tree, scaled, target.config.num_threads)[1]
-        return float(np.minimum(distances, MAX_PREDICTED_DISTANCE).mean())
-
-    return min(predictions, key=distance)
+    points = se3.apply(predicted.pose, some.at_middle(predicted.twist))
+    scaled = (points - target.centre) / target.voxel_size
+    distances = nearest(target.level.tree, scaled, target.config.num_threads)[1]
+    return np.minimum(distances, MAX_PREDICTED_DISTANCE)

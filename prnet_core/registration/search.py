@@ -218,7 +218,8 @@ class Search:
         config = self.config
         if config.coarse_iterations:
             levels = self.source.coarse_level, self.target.coarse_level
-            transform = align(*levels, transform, config.coarse_distance_voxels, config.coarse_iterations, config)
+            limits = config.coarse_distance_voxels, config.coarse_iterations
+            transform = align(*levels, transform, *limits, config, self.deadline)
         transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
         return self._finish(Aligned(name, transform, 0))
 
@@ -237,7 +238,7 @@ class Search:
         config = self.config
         levels = self.source.coarse_level, self.target.coarse_level
         limits = config.coarse_distance_voxels, max_iterations or config.coarse_iterations
-        aligned = [(name, align(*levels, hypothesis, *limits, config)) for name, hypothesis in hypotheses]
+        aligned = [(name, align(*levels, item, *limits, config, self.deadline)) for name, item in hypotheses]
         return self._promising(aligned, config.overlap_distance_voxels)
 
     def _fine(self, coarse: list[Aligned]) -> list[Aligned]:
@@ -266,7 +267,8 @@ class Search:
         return count_close(self.source, self.target, transform, distance, self.config)
 
     def _align(self, transform: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
-        return align(self.source.level, self.target.level, transform, distance, max_iterations, self.config)
+        levels = self.source.level, self.target.level
+        return align(*levels, transform, distance, max_iterations, self.config, self.deadline)
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
