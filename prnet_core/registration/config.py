@@ -92,7 +92,7 @@ class RegistrationConfig:
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
     correlated_points: float = 20.0  # inliers that share their error: calibrated, docs/results
-    min_information: float = 0.003  # eigenvalue below which a direction counts as free
+    min_information: float = 0.005  # eigenvalue below which a direction counts as free
     weak_variance_factor: float = 25.0  # a weak result's covariance is this much wider
 
     def __post_init__(self) -> None:
