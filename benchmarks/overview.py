@@ -87,20 +87,21 @@ def main() -> None:
         pair_row(results, "LiDAR, 1 and 3 scans apart", [LIDAR["1"], LIDAR["3"]]),
         pair_row(results, "LiDAR, 6 and 10 scans apart", [LIDAR["6"], LIDAR["10"]]),
         pair_row(results, "Street, car, room, depth camera", [name for name in results if name.startswith("street")]),
-        odometry_row("handheld lidar, every 2nd", "Handheld LiDAR odometry, every 2nd scan"),
+        odometry_row("simulated street, 32 beams, 100 scans, seed 7", "Odometry, simulated street, 32 beams at 10 Hz"),
+        odometry_row("simulated office with people, 32 beams, 100 scans, seed 7", "Odometry, simulated office, people"),
+        odometry_row("handheld LiDAR at 2 Hz", "Odometry, handheld LiDAR at 2 Hz"),
         speed_row(),
     ]
     head = ["| data | measure | prnet_ros | best peer here; published | details |", "|---|---|---:|---|---|"]
     update_page(RESULTS / "README.md", "overview", "## Overview\n\n" + "\n".join(head + rows) + "\n")
 
 
-def odometry_row(prefix: str, title: str) -> str:
-    sequences = load("odometry_sequences")["sequences"]
-    rows = next(rows for name, rows in sequences.items() if name.startswith(prefix))
-    ours = min((row for row in rows if row["method"].startswith("prnet_ros")), key=lambda row: row["ate"])
-    peer = min((row for row in rows if not row["method"].startswith("prnet_ros")), key=lambda row: row["ate"])
-    values = f"{ours['ate']:.3f} | {peer['method']} {peer['ate']:.3f}"
-    return f"| {title} | ATE, m | {values} | [sequences](odometry_sequences.md) |"
+def odometry_row(name: str, title: str) -> str:
+    rows = load("odometry_sequences")["sequences"][name]["rows"]
+    ours = min((row for row in rows if row["method"].startswith("prnet_ros")), key=lambda row: row["drift"])
+    peer = min((row for row in rows if not row["method"].startswith("prnet_ros")), key=lambda row: row["drift"])
+    values = f"{ours['drift']:.2f} | {peer['method'].split(',')[0]} {peer['drift']:.2f}"
+    return f"| {title} | drift, % of the path | {values} | [sequences](odometry_sequences.md) |"
 
 
 def speed_row() -> str:

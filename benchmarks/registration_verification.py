@@ -66,7 +66,7 @@ HELD_OUT_NOTES = [
     "two pairs of different offices of which a stereo camera sees a corner, two candidates of one pair of staircases",
     "in two buildings, and three of the stereo camera in the right office (off by 0.4 degrees and 0.33 m, 2.7 degrees",
     "and 0.13 m, 124 degrees). Four of the seven hardly constrain one direction: information 0.0034 to 0.0054.",
-    "`min_information` was 0.003 here. It is 0.005 since, chosen with this page known: none of the 442 correct pairs of",
+    "`min_information` was 0.003 here. It is 0.005 since, chosen with this page known: none of 442 correct pairs of",
     "the other groups changes. Another set has to be held out to measure what that gains.",
     "",
     "With the verification of a session before, measured on the same candidates: 10 incorrect candidates alone and 6",
