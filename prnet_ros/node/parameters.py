@@ -79,7 +79,9 @@ SPECS: dict[str, Spec] = {
         _REGISTRATION.target_points, "Points that the automatic voxel size leaves of a scan.", range=(100, 200_000)
     ),
     "odometry.max_scan_time": Spec(
-        0.0, "Maximum processing time of a scan, seconds; 0: the time between stamps, 1 s while lost.", range=(0.0, 60.0)
+        0.0,
+        "Maximum processing time of a scan, seconds; 0: the time between stamps, 1 s while lost.",
+        range=(0.0, 60.0),
     ),
     "odometry.keyframe_overlap": Spec(
         _ODOMETRY.keyframe_overlap, "New keyframe when less than this share of the scan overlaps it.", range=(0.0, 1.0)
