@@ -31,6 +31,7 @@ from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.metrics import absolute_trajectory_error, relative_pose_error, segment_drift
 from prnet_core.registration import Registration
 
+COMMAND = "OMP_NUM_THREADS=1 python benchmarks/odometry_sequences.py --no-network --scans 100"
 SEGMENTS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # metres of path for the drift
 USED = ("first", "accepted", "weak", "reset")
 
@@ -193,7 +194,7 @@ def write_results(path: Path, results: dict[str, dict], order: list[str]) -> Non
     ordered = {name: results[name] for name in names}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"sequences": ordered}, indent=1))
-    path.with_suffix(".md").write_text(to_markdown(ordered, "python benchmarks/odometry_sequences.py"))
+    path.with_suffix(".md").write_text(to_markdown(ordered, COMMAND))
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ class Table:
         with np.errstate(invalid="ignore"):
             scans = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
             scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
+            scans |= (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
