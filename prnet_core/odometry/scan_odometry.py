@@ -156,17 +156,16 @@ class ScanOdometry:
         is_tracking = self._lost_scans == 0 and elapsed <= self._longest_tracked_gap()
         predictions = self._predictions(sweep, elapsed)
         first = predictions[0]
-        twist = np.zeros(6) if self._lost_scans else first.twist
+        twist = first.twist
         result = RegistrationResult(first.pose, "rejected", "the scan is not near its predicted pose")
         for predicted in predictions:
             if self._lost_scans and not is_near_target(sweep, predicted, self._target()):
                 continue
-            twist = np.zeros(6) if self._lost_scans else predicted.twist
+            twist = predicted.twist
             result, own_twist = self._tracker.track(
                 sweep,
-                twist,
+                predicted,
                 self._target(),
-                predicted.pose,
                 deadline,
                 is_tracking,
                 self._elapsed is not None,
@@ -181,10 +180,15 @@ class ScanOdometry:
         return self._search(sweep, time, twist, first.pose, result, deadline)
 
     def _predictions(self, sweep: Sweep, elapsed: float) -> list[Predicted]:
-        """Of the sensor's pose at a sweep's middle, the more trusted first: by a guess frame, and by the velocity."""
+        """Of the sensor's pose at a sweep's middle, the more trusted first: by a guess frame, and by the velocity.
+
+        While lost, the twist is not known any more: zero.
+        """
         is_mean = sweep.times is None
         by_velocity = self._prediction.by_velocity(self._pose, self._twist, elapsed, is_mean)
-        nearest = by_velocity[0] if self._lost_scans else nearest_prediction(sweep, by_velocity, self._target())
+        if self._lost_scans:
+            return self._prediction.with_guess(self._pose, Predicted(by_velocity[0].pose, np.zeros(6)))
+        nearest = nearest_prediction(sweep, by_velocity, self._target())
         return self._prediction.with_guess(self._pose, nearest)
 
     def _deskew_first_sweep(self, sweep: Sweep, elapsed: float) -> None:

@@ -32,7 +32,7 @@ class ScanTracker:
         self._registration = registration
         self._tracker = Registration(None, tracking_config(registration.config))
         self._relocator = Registration(None, relocation_config(registration.config))
-        self._usual = Tracking(doubtful_overlap)
+        self._usual = Tracking(doubtful_overlap, registration.config.min_information)
 
     def prepare(self, sweep: Sweep, twist: np.ndarray, voxel_size: float) -> PreparedCloud:
         """A sweep, deskewed with a twist (6,), as a source."""
@@ -44,15 +44,14 @@ class ScanTracker:
     def track(
         self,
         sweep: Sweep,
-        twist: np.ndarray,
+        predicted: Predicted,
         target: PreparedCloud,
-        predicted: np.ndarray,
         deadline: float,
         is_tracking: bool,
         has_velocity: bool,
         is_lost: bool = False,
     ) -> tuple[RegistrationResult, np.ndarray]:
-        """The result from a predicted pose (4, 4), and the twist (6,) that the sweep was deskewed with.
+        """The result from a prediction, and the twist (6,) that the sweep was deskewed with.
 
         A scan that is not accepted is deskewed again with the twist that fits it better: the sensor accelerates.
         deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago.
@@ -61,22 +60,23 @@ class ScanTracker:
         """
         first: tuple[RegistrationResult, np.ndarray] | None = None
         registration = self._tracker if is_tracking else self._relocator if is_lost else self._registration
-        guess, attempts = predicted, 1 if is_lost or sweep.times is None else MAX_DESKEWS
+        guess, twist = predicted.pose, predicted.twist
+        attempts = 1 if is_lost else MAX_DESKEWS
         for attempt in range(attempts):
             source = self.prepare(sweep, twist, target.voxel_size)
             left = deadline - clock.perf_counter()
             if attempt == MAX_DESKEWS - 1:
-                registration, guess = self._registration, predicted
+                registration, guess = self._registration, predicted.pose
             result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
             if is_tracking and has_velocity:
-                result = self._usual.accept_near(result, predicted, sweep.scale)
+                result = self._usual.accept_near(result, predicted.pose, sweep.scale)
             first = first or (result, twist)
             if result.usable:
                 return result, twist
-            if attempt == attempts - 1 or clock.perf_counter() > deadline:
+            if attempt == attempts - 1 or sweep.times is None or clock.perf_counter() > deadline:
                 break
             refined = self.refine(sweep, twist, result.T_target_source, target, MAX_ACCELERATED_CORRECTION)
-            if refined is None or sweep.times is None:
+            if refined is None:
                 break
             change = refined[1] - twist
             guess, twist = refined

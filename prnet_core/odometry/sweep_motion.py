@@ -9,7 +9,7 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud
 
-NUM_POINTS = (2000, 2000, 6000, 6000)  # of the sweep, in each iteration, and
+NUM_POINTS = (2000, 2000, 6000, 6000)  # of the sweep, drawn at random, in each iteration, and
 MAX_DISTANCES = (2.0, 1.0, 1.0, 1.0)  # voxels to the nearest point of the target
 MIN_MATCHES = 100
 MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
@@ -34,8 +34,8 @@ def refine_sweep(
     times); the twist has a weak prior at its initial value, which decides what the scene does not constrain.
     max_correction: voxels by which the pose may move.
     """
-    if len(points) > NUM_POINTS[-1]:
-        chosen = np.random.default_rng(0).choice(len(points), NUM_POINTS[-1], replace=False)
+    if len(points) > NUM_POINTS[0]:
+        chosen = np.random.default_rng(0).permutation(len(points))[: NUM_POINTS[-1]]
         points, times = points[chosen], None if times is None else times[chosen]
     span = 0.0 if times is None else float(np.ptp(times))
     if len(target) == 0:

@@ -53,8 +53,8 @@ def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
 class Tracking:
     """How well scans usually fit the local map."""
 
-    def __init__(self, doubtful_overlap: float):
-        self._doubtful_overlap = doubtful_overlap
+    def __init__(self, doubtful_overlap: float, min_information: float):
+        self._doubtful_overlap, self._min_information = doubtful_overlap, min_information
         self._overlap = 0.0
         self._fit = 0.0
         self._covariance: np.ndarray | None = None
@@ -88,7 +88,7 @@ class Tracking:
         )
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
-        if not (is_near and fits and result.degeneracy >= RegistrationConfig().min_information):
+        if not (is_near and fits and result.degeneracy >= self._min_information):
             return result
         return replace(
             result,

@@ -111,14 +111,16 @@ def test_another_target_than_the_map_is_deprecated():
         OdometryConfig(target="keyframe")
 
 
-def test_the_motion_of_a_sweep_is_estimated_with_its_pose():
-    """Three walls seen by a sensor that turns and moves faster than was predicted."""
+@pytest.mark.parametrize("num_new", [0, 2000])
+def test_the_motion_of_a_sweep_is_estimated_with_its_pose(num_new):
+    """Three walls, seen by a sensor that moves faster than was predicted; the first rows may see a new place."""
     rng = np.random.default_rng(4)
     walls = rng.uniform(-4, 4, (6000, 3))
     walls[np.arange(6000), np.arange(6000) % 3] = 5.0
     target = prepare_cloud(walls, 0.2, RegistrationConfig(), np.zeros((1, 3)))
     twist, pose = np.array([1.5, -0.5, 0.2, 0.1, -0.2, 1.0]), se3.exp(np.array([0.1, 0.05, 0, 0, 0, 0.05]))
     times = rng.uniform(-0.05, 0.05, 6000)
+    walls[:num_new] += 50.0
     seen = np.array(
         [se3.apply(se3.invert(pose @ se3.exp(twist * t)), p[None])[0] for p, t in zip(walls, times, strict=True)]
     )
