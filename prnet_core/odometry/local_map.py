@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 import small_gicp
@@ -15,6 +16,16 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 NUM_VIEWS = 2  # newest keyframes whose rays verify free space
 MAX_POINTS = 60_000  # before the voxel filter: bounds the cost of a change
 NO_VIEW = -1
+NORMAL_NEIGHBORS = 10
+MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
+BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
+
+
+class Surface(NamedTuple):
+    """A keyframe's points (N, 3) in the map's frame, and their normals (N, 3) towards its sensor."""
+
+    points: np.ndarray
+    normals: np.ndarray
 
 
 class LocalMap:
@@ -23,9 +34,11 @@ class LocalMap:
     def __init__(self, config: RegistrationConfig, num_keyframes: int):
         self._config = config
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
-        self._filtered: deque[np.ndarray] = deque(maxlen=num_keyframes)
+        self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
         self._target: PreparedCloud | None = None
+        self._position = np.zeros(3)  # that the target was last checked for, and
+        self._shown = np.zeros(0, bool)  # which points it was built of
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -49,30 +62,45 @@ class LocalMap:
             self.add(frame)
 
     def target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
-        """The map, prepared; built when first needed after a change, from points within `reach` of `position` (3,)."""
+        """The map, prepared, as it is seen from `position` (3,): points within `reach`, and no backs of surfaces.
+
+        Built when first needed after a change, and when the position shows another part of it.
+        """
         if voxel_size != self._voxel_size:
             self._voxel_size = voxel_size
             self._filtered = deque((self._filter(frame) for frame in self._frames), self._filtered.maxlen)
             self._target = None
-        if self._target is None:
-            self._target = self._build(position, reach)
+        if self._target is None or not np.array_equal(position, self._position):
+            self._position = position.copy()
+            visible = self._visible(position, reach)
+            if self._target is None or np.mean(visible != self._shown) > MAX_CHANGE:
+                self._shown = visible
+                self._target = self._build(visible)
         return self._target
 
-    def _filter(self, frame: Keyframe) -> np.ndarray:
-        """A keyframe's points (N, 3) in the map's frame, one a voxel."""
+    def _filter(self, frame: Keyframe) -> Surface:
+        """A keyframe in the map's frame, one point a voxel."""
         if len(frame.points) == 0:
-            return np.zeros((0, 3))
-        points = frame.points.astype(np.float64)
-        points = small_gicp.voxelgrid_sampling(points, self._voxel_size).points()[:, :3]
-        return se3.apply(frame.T_map_sensor, points)
+            return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
+        cloud, _ = small_gicp.preprocess_points(
+            frame.points.astype(np.float64), self._voxel_size, NORMAL_NEIGHBORS, self._config.num_threads
+        )
+        points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
+        normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
+        return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T)
 
-    def _build(self, position: np.ndarray, reach: float) -> PreparedCloud:
+    def _visible(self, position: np.ndarray, reach: float) -> np.ndarray:
+        """Which points of the keyframes, (N,), are within reach of a position (3,) and face it."""
+        rays = position - np.vstack([surface.points for surface in self._filtered])
+        ranges = np.linalg.norm(rays, axis=1)
+        facing = np.einsum("ij,ij->i", rays, np.vstack([surface.normals for surface in self._filtered]))
+        return (ranges < reach) & (facing > BACK_FACING * ranges)
+
+    def _build(self, visible: np.ndarray) -> PreparedCloud:
         count = len(self._frames)
         view = np.arange(count) - max(0, count - NUM_VIEWS)
-        index = np.repeat(np.maximum(view, NO_VIEW), [len(points) for points in self._filtered])
-        points = np.vstack(self._filtered)
-        near = np.linalg.norm(points - position, axis=1) < reach
-        points, index = points[near], index[near]
+        index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])[visible]
+        points = np.vstack([surface.points for surface in self._filtered])[visible]
         if len(points) > MAX_POINTS:
             chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)
             points, index = points[chosen], index[chosen]

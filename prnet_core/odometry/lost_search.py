@@ -15,7 +15,8 @@ from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.search import Hypotheses
 
 REACHABLE_TRANSLATION = 0.25  # of the median range, and
-REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity: how far the sensor moves while it is lost
+REACHABLE_ROTATION = 0.8  # radians beside the motion at the last velocity, how far the sensor moves unseen,
+REACHABLE_TURN = 2.0  # and radians per second
 
 
 @dataclass(frozen=True)
@@ -83,5 +84,6 @@ def is_reachable(
     travelled = np.abs(elapsed) * twist
     return bool(
         np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
-        and se3.rotation_angle(error[:3, :3]) < REACHABLE_ROTATION + np.linalg.norm(travelled[3:])
+        and se3.rotation_angle(error[:3, :3])
+        < REACHABLE_ROTATION + REACHABLE_TURN * np.abs(elapsed) + np.linalg.norm(travelled[3:])
     )

@@ -12,6 +12,7 @@ from prnet_core.registration.range_noise import precise_range
 
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
+SUDDEN_CHANGE, SUDDEN_SCANS = 3.0, 5  # factor of a sudden shrinkage, as by somebody before the sensor; scans it must last
 NUM_LIMITS, PRECISION_SCANS = 3, 20  # estimates of the precise range; scans between them
 REACH = 1.2  # of the range of nearly all points: the part of the local map that a scan can see
 
@@ -37,16 +38,18 @@ class SceneScale:
     def __init__(self, registration: Registration):
         self._registration = registration
         self._median_range = 0.0
+        self._num_sudden = 0
         self.voxel_size = 0.0
         self.reach = 0.0
 
-    def update(self, sweep: Sweep) -> float:
-        """The voxel size for a sweep; 0.0 without extent."""
+    def update(self, sweep: Sweep, is_lost: bool = False) -> float:
+        """The voxel size for a sweep; 0.0 without extent. is_lost: the last size may not suit the scans."""
         median = sweep.scale
         if len(sweep) < self._registration.config.min_points:
             return self.voxel_size
         is_same = self._median_range / SCALE_CHANGE < median < self._median_range * SCALE_CHANGE
-        if self.voxel_size > 0.0 and is_same:
+        self._num_sudden = self._num_sudden + 1 if SUDDEN_CHANGE * median < self._median_range else 0
+        if self.voxel_size > 0.0 and ((is_same and not is_lost) or 0 < self._num_sudden < SUDDEN_SCANS):
             return self.voxel_size
         self._median_range = median
         ranges = np.linalg.norm(sweep.points[:: max(1, len(sweep) // 10_000)], axis=1)

@@ -104,7 +104,8 @@ class ScanOdometry:
         least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
-        self._scale.update(sweep)  # for the next scan: another voxel size means another map, see `prepare_next`
+        is_lost = self._lost_scans > 0
+        self._scale.update(sweep, is_lost)  # for the next scan: another voxel size means another map, see `prepare_next`
         if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
             return self._start_new_map(sweep, update)
         if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
@@ -269,6 +270,9 @@ class ScanOdometry:
             if is_map_next(lost):
                 guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
                 found = self._lost_search.search_map(source, self._target(), guess, lost, deadline)
+                if guess is not None and not lost and found is not None:
+                    if not self._is_reachable(found.T_map_sensor, predicted, time, sweep):
+                        found = None  # just tracked: a symmetric place fits rotated too
             else:
                 found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
         if found is None:
