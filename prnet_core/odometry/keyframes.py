@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,12 +21,14 @@ ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
 class Keyframe:
     """A scan kept, with its pose T_map_sensor (4, 4) and the covariance (6, 6) of that.
 
-    points: (N, 3) float32, deskewed, in the sensor's frame.
+    points: (N, 3) float32, deskewed, in the sensor's frame. segment: poses of keyframes of one segment are related by
+    measurement, to those of others by prediction.
     """
 
     points: np.ndarray
     T_map_sensor: np.ndarray
     covariance: np.ndarray
+    segment: int = 0
 
     def __post_init__(self) -> None:
         self.points = self.points.astype(np.float32)
@@ -59,6 +61,7 @@ class Keyframes:
         self._num_protected = num_protected
         self._frames: list[Keyframe] = []
         self._prepared: OrderedDict[int, tuple[Keyframe, PreparedCloud]] = OrderedDict()
+        self._segment = 0
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -74,11 +77,21 @@ class Keyframes:
 
     def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray) -> Keyframe:
         """Keep a scan (N, 3), `limited`."""
-        frame = Keyframe(self.limited(points), T_map_sensor, covariance)
+        frame = Keyframe(self.limited(points), T_map_sensor, covariance, self._segment)
         self._frames.append(frame)
         if len(self._frames) > self._max_frames:
             self._drop_one()
         return frame
+
+    def add_earlier(self, earlier: Keyframes, T_map_earlier: np.ndarray) -> None:
+        """Keep those of an earlier map too, in another segment. T_map_earlier: (4, 4) from its frame to this map's."""
+        moved = [replace(frame, T_map_sensor=T_map_earlier @ frame.T_map_sensor) for frame in earlier._frames]
+        self._segment = earlier._segment + 1
+        for frame in self._frames:
+            frame.segment = self._segment
+        self._frames = moved + self._frames
+        while len(self._frames) > self._max_frames:
+            self._drop_one()
 
     def clear(self) -> None:
         """Drop all keyframes."""
@@ -96,9 +109,12 @@ class Keyframes:
             self._prepared.popitem(last=False)
         return cloud
 
-    def nearest_first(self, position: np.ndarray) -> list[Keyframe]:
-        """All keyframes, those nearest to a position (3,) of the map first."""
-        return sorted(self._frames, key=lambda frame: float(np.linalg.norm(frame.T_map_sensor[:3, 3] - position)))
+    def around(self, frame: Keyframe) -> list[Keyframe]:
+        """The keyframes of a frame's segment, those nearest to it first; from now on more are added to that segment."""
+        self._segment = frame.segment
+        position = frame.T_map_sensor[:3, 3]
+        same = [other for other in self._frames if other.segment == frame.segment]
+        return sorted(same, key=lambda other: float(np.linalg.norm(other.T_map_sensor[:3, 3] - position)))
 
     def most_similar_first(self, points: np.ndarray) -> list[Keyframe]:
         """All keyframes, those that look most like a scan (N, 3) in its sensor's frame first."""

@@ -12,7 +12,10 @@ from prnet_core.registration.range_noise import precise_range
 
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
-SUDDEN_CHANGE, SUDDEN_SCANS = 3.0, 5  # factor of a sudden shrinkage, as by somebody before the sensor; scans it must last
+SUDDEN_CHANGE, SUDDEN_SCANS = (
+    3.0,
+    5,
+)  # factor of a sudden shrinkage, as by somebody before the sensor; scans it must last
 NUM_LIMITS, PRECISION_SCANS = 3, 20  # estimates of the precise range; scans between them
 REACH = 1.2  # of the range of nearly all points: the part of the local map that a scan can see
 

@@ -13,6 +13,7 @@ from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
+from prnet_core.odometry.lost_track import LostTrack
 from prnet_core.odometry.prediction import Predicted, Prediction
 from prnet_core.odometry.scale import PreciseRange, SceneScale
 from prnet_core.odometry.scan_tracker import ScanTracker, is_near_target, nearest_prediction
@@ -31,6 +32,7 @@ TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the predict
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
 DEFAULT_SCAN_TIME = 0.5  # before the rate is known
+SCANS_FOR_ANOTHER_SCALE = 3  # lost
 
 
 class ScanOdometry:
@@ -44,8 +46,20 @@ class ScanOdometry:
         self.registration = registration
         self._lost_search = LostSearch(registration)
         self.config = config or OdometryConfig()
+        self._lost_track = LostTrack(lambda: ScanOdometry(self.registration, self.config))
+        self._is_lost_track = False
         self._map_id = -1
         self.reset()
+
+    @property
+    def pose(self) -> np.ndarray:
+        """T_map_sensor (4, 4) of the last scan that was used, at the middle of its sweep."""
+        return self._pose
+
+    @property
+    def twist(self) -> np.ndarray:
+        """(6,) of the sensor there, m/s and rad/s, in its frame."""
+        return self._twist
 
     def reset(self) -> None:
         """Forget everything; the next scan is the first."""
@@ -72,7 +86,12 @@ class ScanOdometry:
         self._map_id += 1
         self._has_followed = False
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
-        self._lost_scans = 0
+        self._found()
+
+    def _found(self) -> None:
+        """The odometry is not lost, or not any more."""
+        self._lost_scans, self._num_searches = 0, 0
+        self._lost_track.stop()
 
     def register_scan(
         self,
@@ -104,14 +123,36 @@ class ScanOdometry:
         least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
-        is_lost = self._lost_scans > 0
-        self._scale.update(sweep, is_lost)  # for the next scan: another voxel size means another map, see `prepare_next`
-        if self._lost_scans >= (self.config.new_map_after or np.inf) and self._can_start_again(sweep):
-            return self._start_new_map(sweep, update)
-        if not self._has_followed and self._lost_scans >= SCANS_FOR_ANOTHER_FIRST and self._can_start_again(sweep):
+        self._scale.update(
+            sweep, self._lost_scans >= SCANS_FOR_ANOTHER_SCALE
+        )  # for the next scan: another voxel size means another map, see `prepare_next`
+        wanted = (self.config.new_map_after or np.inf) if self._has_followed else SCANS_FOR_ANOTHER_FIRST
+        if self._lost_scans < wanted:
+            return update
+        if self._lost_track.can_continue(int(wanted) - 1):
+            return self._continue_lost_track()
+        if not self._has_followed and self._can_start_again(sweep):
             reason = f"none of {self._lost_scans} scans fits the first one"
             self._restart()
             return self._start(sweep, "first", reason)
+        return update
+
+    def begin_lost(self, sweep: Sweep, stamp: float, twist: np.ndarray, covariance: np.ndarray) -> bool:
+        """Begin as the track of an odometry that is lost, at the middle of a sweep: no searches. False: no usable scan.
+
+        twist: (6,) the expected one. covariance: (6, 6) of the pose.
+        """
+        self._is_lost_track, self._twist, self._covariance = True, twist, covariance
+        self._stamp, self._sweep = stamp, sweep
+        self._start(sweep, "first", "")
+        self._first_sweep = None
+        return len(self.keyframes) > 0
+
+    def register_lost(self, sweep: Sweep, stamp: float) -> OdometryUpdate:
+        """Track a scan that another odometry has lost."""
+        self._stamp, self._sweep = stamp, sweep
+        update = self._add(sweep, np.inf)
+        self._scale.update(sweep)
         return update
 
     def prepare_next(self) -> None:
@@ -127,18 +168,31 @@ class ScanOdometry:
         is_usable = len(sweep) >= self.registration.config.min_points
         return is_usable and self.registration.voxel_size_for(sweep.points) > 0.0
 
-    def _start_new_map(self, sweep: Sweep, rejected: OdometryUpdate) -> OdometryUpdate:
-        """A new local map of this scan alone, at the predicted pose: odom continues from there, the old map is gone."""
-        lost = self._lost_scans
-        self._start_map()
-        self._has_followed = True
-        self._scale.update(sweep)
-        self._pose = self._T_map_odom @ rejected.T_odom_sensor
-        self._pose_time = self._stamp + sweep.middle
-        self._twist, self._elapsed = np.zeros(6), None
-        self._prediction.restart()
-        self._add_keyframe(sweep.points)
-        return self._answer("rejected", f"{lost} scans were lost, a new local map starts: {rejected.reason}")
+    def _continue_lost_track(self) -> OdometryUpdate:
+        """Continue with the scans that were tracked while lost, in their local map; older keyframes remain to be found.
+
+        odom continues: only the step from the last tracked scan to them is predicted.
+        """
+        track, T_map_first, lost = self._lost_track.odometry, self._lost_track.T_map_first, self._lost_scans
+        if track is None:
+            raise RuntimeError("nothing was tracked while lost")
+        T_first_map = se3.invert(T_map_first)
+        motion = se3.invert(self._pose) @ T_map_first @ track.pose
+        track.keyframes.add_earlier(self.keyframes, T_first_map)
+        self.keyframes, self._map, self._scale, self._tracker = (
+            track.keyframes,
+            track._map,
+            track._scale,
+            track._tracker,
+        )
+        self._prediction, self._elapsed = track._prediction, track._elapsed
+        self._pose, self._pose_time, self._twist = track.pose, track._pose_time, track.twist
+        self._covariance = track._covariance
+        self._T_map_odom = T_first_map @ self._T_map_odom
+        self._map_id += 1
+        self._has_followed, self._first_sweep = True, None
+        self._found()
+        return self._answer("accepted", f"{lost} scans were lost, a new local map continues with the last ones", motion)
 
     def _start(self, sweep: Sweep, status: str, reason: str) -> OdometryUpdate:
         needed = self.registration.config.min_points
@@ -160,7 +214,7 @@ class ScanOdometry:
         twist = first.twist
         result = RegistrationResult(first.pose, "rejected", "the scan is not near its predicted pose")
         for predicted in predictions:
-            if self._lost_scans and not is_near_target(sweep, predicted, self._target()):
+            if self._lost_scans and (self._is_search_due() or not is_near_target(sweep, predicted, self._target())):
                 continue
             twist = predicted.twist
             result, own_twist = self._tracker.track(
@@ -170,7 +224,7 @@ class ScanOdometry:
                 deadline,
                 is_tracking,
                 self._elapsed is not None,
-                is_lost=self._lost_scans > 0,
+                is_lost=self._lost_scans > 0 or self._is_lost_track,
             )
             if self._tracker.can_follow(result):
                 if self._lost_scans and not self._is_reachable(result.T_target_source, first.pose, time, sweep):
@@ -185,12 +239,20 @@ class ScanOdometry:
 
         While lost, the twist is not known any more: zero.
         """
-        is_mean = sweep.times is None
-        by_velocity = self._prediction.by_velocity(self._pose, self._twist, elapsed, is_mean)
         if self._lost_scans:
-            return self._prediction.with_guess(self._pose, Predicted(by_velocity[0].pose, np.zeros(6)))
-        nearest = nearest_prediction(sweep, by_velocity, self._target())
+            return self._predictions_while_lost(sweep, elapsed)
+        predicted = self._prediction.by_velocity(self._pose, self._twist, elapsed, is_mean=sweep.times is None)
+        nearest = nearest_prediction(sweep, predicted, self._target())
         return self._prediction.with_guess(self._pose, nearest)
+
+    def _predictions_while_lost(self, sweep: Sweep, elapsed: float) -> list[Predicted]:
+        """By the track of the lost scans, by velocities about the last one, or by a guess frame."""
+        changed = self._prediction.by_changed_velocity(self._pose, self._twist, elapsed)
+        nearest = nearest_prediction(sweep, changed, self._target())
+        expected = self._prediction.with_guess(self._pose, nearest)
+        self._lost_track.add(sweep, self._stamp, Predicted(expected[0].pose, self._twist), self._covariance)
+        tracked = self._lost_track.predicted
+        return expected if tracked is None else [nearest_prediction(sweep, [tracked, *expected], self._target())]
 
     def _deskew_first_sweep(self, sweep: Sweep, elapsed: float) -> None:
         """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
@@ -241,8 +303,8 @@ class ScanOdometry:
         to_frame = se3.adjoint(T_frame_map)
         covariance = to_frame @ result.covariance @ to_frame.T
         self._covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
-        self._pose, self._pose_time, self._lost_scans, self._has_followed = pose, time, 0, True
-        self._first_sweep = None
+        self._pose, self._pose_time, self._has_followed, self._first_sweep = pose, time, True, None
+        self._found()
         self._tracker.add(result)
         if is_keyframe(self._map.newest, pose, result, sweep.scale, self.config):
             self._add_keyframe(sweep.at_middle(self._twist))
@@ -262,32 +324,48 @@ class ScanOdometry:
         deadline: float,
     ) -> OdometryUpdate:
         """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
-        found: Found | None = None
-        config = self.registration.config
-        source = prepare_cloud(sweep.at_middle(twist), self._scale.voxel_size, config, np.zeros((1, 3)))
-        if len(source) >= config.min_points and clock.perf_counter() <= deadline:
-            lost = self._lost_scans
-            if is_map_next(lost):
-                guess = predicted if time - self._pose_time <= self._longest_tracked_gap() else None
-                found = self._lost_search.search_map(source, self._target(), guess, lost, deadline)
-                if guess is not None and not lost and found is not None:
-                    if not self._is_reachable(found.T_map_sensor, predicted, time, sweep):
-                        found = None  # just tracked: a symmetric place fits rotated too
-            else:
-                found = self._lost_search.search_frame(source, sweep.points, self.keyframes, lost, deadline)
+        found = None if self._is_lost_track else self._search_targets(sweep, time, twist, predicted, deadline)
         if found is None:
+            if self._lost_scans == 0 and not self._is_lost_track:
+                self._lost_track.add(sweep, self._stamp, Predicted(predicted, twist), self._covariance)
             self._lost_scans += 1
             reason = failure.reason
             if clock.perf_counter() > deadline:
                 reason = f"not registered within its time: {reason}"
             return self._answer("rejected", reason, registration=failure, pose=predicted)
         if found.frame is not None:
-            self._map.restart(self.keyframes.nearest_first(found.frame.T_map_sensor[:3, 3])[:RELOCATED_KEYFRAMES])
+            self._map.restart(self.keyframes.around(found.frame)[:RELOCATED_KEYFRAMES])
         elif time - self._pose_time <= self.config.max_prediction and (
             not self._lost_scans or self._is_reachable(found.T_map_sensor, predicted, time, sweep)
         ):
             return self._follow(sweep, time, twist, found.result)
         return self._relocate(sweep, time, predicted, found)
+
+    def _is_search_due(self) -> bool:
+        """While the motion of lost scans is tracked, a search and an attempt near the prediction take turns."""
+        return self._lost_track.num_followed > 0 and self._lost_scans % 2 == 0
+
+    def _search_targets(
+        self, sweep: Sweep, time: float, twist: np.ndarray, predicted: np.ndarray, deadline: float
+    ) -> Found | None:
+        """One search, on the local map or on a keyframe."""
+        lost, number = self._lost_scans, self._num_searches
+        if self._lost_track.num_followed and not self._is_search_due():
+            return None
+        source = prepare_cloud(
+            sweep.at_middle(twist), self._scale.voxel_size, self.registration.config, np.zeros((1, 3))
+        )
+        if len(source) < self.registration.config.min_points or clock.perf_counter() > deadline:
+            return None
+        self._num_searches += 1
+        if not is_map_next(number):
+            return self._lost_search.search_frame(source, sweep.points, self.keyframes, number, deadline)
+        is_tracked = time - self._pose_time <= self._longest_tracked_gap()
+        found = self._lost_search.search_map(source, self._target(), predicted if is_tracked else None, lost, deadline)
+        if found is None or lost or not is_tracked or self._elapsed is None:
+            return found
+        # just tracked: a symmetric place fits when rotated by 180 degrees too
+        return found if self._is_reachable(found.T_map_sensor, predicted, time, sweep) else None
 
     def _is_reachable(self, pose: np.ndarray, predicted: np.ndarray, time: float, sweep: Sweep) -> bool:
         return is_reachable(pose, predicted, self._twist, time - self._pose_time, sweep.scale)

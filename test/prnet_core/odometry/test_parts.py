@@ -84,7 +84,7 @@ def test_of_too_many_keyframes_one_at_a_crowded_place_goes():
     for x in (0.0, 10.0, 11.0, 20.0, 30.0):
         frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6))
     assert [frame.T_map_sensor[0, 3] for frame in frames] == [0.0, 11.0, 20.0, 30.0]
-    assert frames.nearest_first(np.array([19.0, 0, 0]))[0].T_map_sensor[0, 3] == 20.0
+    assert frames.around(frames[-2])[0].T_map_sensor[0, 3] == 20.0
 
 
 def test_the_most_similar_keyframe_is_that_of_the_same_place_rotated():
