@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/lost_scan.py
 
 The sensor goes through a recording, is then carried to an office that it has not seen and goes through that, and is
-carried back to where it was, rotated by 120 degrees. CPU milliseconds, without a network and without a limit of time: the limit counts seconds of the clock.
+carried back to where it was, rotated by 120 degrees. CPU milliseconds, without a network and without a limit of time:
+the limit counts seconds of the clock.
 """
 
 from __future__ import annotations

@@ -140,3 +140,18 @@ def test_a_new_local_map_after_lost_scans_continues_odom():
     np.testing.assert_allclose(step, se3.invert(at_lost) @ at_found, atol=0.1)
     carried = np.linalg.norm(lost.T_odom_sensor[:3, 3] - last.T_odom_sensor[:3, 3])
     assert carried <= 1.1 * 0.6 * np.linalg.norm(last.twist[:3])
+
+
+def test_a_tracked_sensor_does_not_turn_faster_than_it_can():
+    """A scan that fits the map rotated by 120 degrees within 0.1 s is no motion: such places fit by symmetry."""
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
+    for i in range(4):
+        odometry.register_scan(forest_scan(0.1 * i, 0.0, i)[0], 0.1 * i)
+    turn = se3.rotation_exp(np.array([0.0, 0.0, np.radians(120.0)]))
+    turned = [forest_scan(0.1 * i, 0.0, i)[0] @ turn for i in range(4, 10)]
+    updates = [odometry.register_scan(points, 0.1 * (i + 4)) for i, points in enumerate(turned)]
+    assert updates[0].status == "rejected"
+    found = next(update for update in updates if update.status == "accepted")
+    assert found.is_relocated
+    assert se3.rotation_angle(found.T_odom_sensor[:3, :3]) < 0.2
+    assert abs(np.degrees(se3.rotation_angle((found.T_map_odom @ found.T_odom_sensor)[:3, :3])) - 120.0) < 2.0

@@ -7,7 +7,7 @@ from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.deskew import deskew
-from prnet_core.odometry.keyframes import Keyframes
+from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.metrics import segment_drift
 from prnet_core.odometry.stamps import StampFilter
@@ -77,6 +77,30 @@ def test_the_local_map_leaves_out_what_is_out_of_reach():
     target = local_map.target(0.1, np.zeros(3), 5.0)
     assert (target.points[:, 0] * target.voxel_size + target.centre[0]).max() < 1.1
     assert local_map.newest.T_map_sensor[0, 3] == 20.0
+
+
+def test_a_thin_wall_is_seen_from_the_sensors_side_alone():
+    """Two keyframes on both sides of a wall 0.1 m thick: the map at either shows one side."""
+    grid = np.stack(np.meshgrid(np.linspace(-2, 2, 80), np.linspace(-1, 1, 40)), axis=-1).reshape(-1, 2)
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
+    for x, wall in ((-2.0, -0.05), (2.0, 0.05)):
+        points = np.c_[np.full(len(grid), wall - x), grid]
+        local_map.add(Keyframe(points, pose_at(x), np.eye(6)))
+    for x in (-2.0, 2.0, -1.5):
+        target = local_map.target(0.1, np.array([x, 0.0, 0.0]), 5.0)
+        walls = target.points[:, 0] * target.voxel_size + target.centre[0]
+        np.testing.assert_allclose(walls, np.sign(x) * 0.05, atol=1e-6)
+
+
+def test_keyframes_of_an_earlier_map_are_kept_in_their_own_segment():
+    frames, earlier = Keyframes(10, 1000, 2), Keyframes(10, 1000, 2)
+    earlier.add(np.zeros((10, 3)), pose_at(1.0), np.eye(6))
+    for x in (0.0, 3.0):
+        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6))
+    frames.add_earlier(earlier, pose_at(-5.0))
+    assert [frame.T_map_sensor[0, 3] for frame in frames] == [-4.0, 0.0, 3.0]
+    assert [frame.T_map_sensor[0, 3] for frame in frames.around(frames[2])] == [3.0, 0.0]
+    assert [frame.T_map_sensor[0, 3] for frame in frames.around(frames[0])] == [-4.0]
 
 
 def test_of_too_many_keyframes_one_at_a_crowded_place_goes():
