@@ -44,7 +44,7 @@ def make_map(
         scans = open_scans(source, topic)
         registration = Registration(network_for(weights, device))
         builder = MapBuilder(registration, MappingConfig(max_keyframes=max_keyframes))
-        odometry = ScanOdometry(registration, OdometryConfig(max_scan_time=inf))
+        odometry = ScanOdometry(registration, OdometryConfig(max_scan_time=inf, new_map_after=None))
         run = run_odometry(odometry, scans, on_update=OdometryMapper(builder).add_update)
         if len(builder.map) == 0:
             typer.echo(f"prnet map: none of {run.num_scans} scans has a pose", err=True)

@@ -216,7 +216,8 @@ def read_parameters(node: Node) -> NodeParameters:
     odometry = _group(values, "odometry.")
     guess_frame = odometry.pop("guess_frame")
     odometry["max_scan_time"] = odometry["max_scan_time"] or None
-    odometry["new_map_after"] = NEW_MAP_AFTER if values["map"] else None
+    if values["map"] or build:  # the map being built has no place for scans that are not related to it
+        odometry["new_map_after"] = NEW_MAP_AFTER if values["map"] else None
     return NodeParameters(
         guess_frame=guess_frame,
         **{name: value for name, value in values.items() if "." not in name},
