@@ -2,67 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import Predicted
+from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
+from prnet_core.registration import Registration
 
-if TYPE_CHECKING:
-    from prnet_core.odometry.scan_odometry import ScanOdometry
-
-MIN_FOLLOWED = 5  # scans in a row that are tracked before the trajectory continues with them
+MIN_FOLLOWED = 10  # scans in a row that are tracked before the trajectory continues with them: as many may be found
 MAX_PAUSE = 6  # scans without a track, after one more that were not tracked
 
 
 class LostTrack:
-    """Odometry beside the lost one: it begins with a lost scan, at its predicted pose, and again where it fails.
+    """A segment beside the lost one: it begins with a lost scan, at its predicted pose, and again where it fails.
 
     So the scans since the last tracked one are related by measurement but for the steps at which the track began.
-    make_odometry: of an odometry that makes no searches. predicted: of the last scan, by the track, in the map of the
-    lost odometry; None where it was not tracked.
+    predicted: of the last scan, by the track, in the map of the lost segment; None where it was not tracked.
     """
 
-    def __init__(self, make_odometry: Callable[[], ScanOdometry]):
-        self._make_odometry = make_odometry
+    def __init__(self, registration: Registration, config: OdometryConfig):
+        self._registration, self._config = registration, config
         self.stop()
 
     def stop(self) -> None:
         """The odometry is not lost any more."""
-        self.odometry: ScanOdometry | None = None
-        self.T_map_first = np.eye(4)  # its first scan at the middle of its sweep, in the map of the lost odometry
+        self.segment: Segment | None = None
+        self.T_map_first = np.eye(4)  # its first scan at the middle of its sweep, in the map of the lost segment
         self.num_followed = 0
         self.predicted: Predicted | None = None
         self._num_failed, self._pause = 0, 0
 
-    def add(self, sweep: Sweep, stamp: float, expected: Predicted, covariance: np.ndarray) -> None:
+    def add(self, sweep: Sweep, time: float, expected: Predicted, covariance: np.ndarray) -> None:
         """Track a lost scan, or begin with it.
 
-        expected: where the scan is without the track. covariance: (6, 6) of the last tracked pose.
+        time: of the sweep's middle. expected: where the scan is without the track. covariance: (6, 6) of the last
+        tracked pose.
         """
         self.predicted = None
         if self._pause > 0:
             self._pause -= 1
             return
-        if self.odometry is not None:
-            update = self.odometry.register_lost(sweep, stamp)
-            if update.status == "accepted":
-                self.predicted = Predicted(self.T_map_first @ self.odometry.pose, self.odometry.twist)
-                self.num_followed, self._num_failed = self.num_followed + 1, 0
+        if self.segment is not None:
+            followed = self._follow(self.segment, sweep, time)
+            if self.predicted is not None:
                 return
             if self.num_followed:
-                expected = Predicted(self.T_map_first @ update.T_odom_sensor, self.odometry.twist)
-            self.odometry, self.num_followed = None, 0
+                expected = followed
+            self.segment, self.num_followed = None, 0
             self._num_failed += 1
             self._pause = min(self._num_failed - 1, MAX_PAUSE)
             if self._pause:
                 return
-        odometry = self._make_odometry()
-        if odometry.begin_lost(sweep, stamp, expected.twist, covariance):
-            self.odometry, self.T_map_first = odometry, expected.pose
+        segment = Segment(self._registration, self._config, covariance)
+        if segment.begin(sweep, time, expected.twist):
+            self.segment, self.T_map_first = segment, expected.pose
+
+    def _follow(self, segment: Segment, sweep: Sweep, time: float) -> Predicted:
+        """Where the segment expected the scan, in the map of the lost one; sets `predicted` where it is there."""
+        segment.prediction.add_guess(None)
+        if self.num_followed:
+            predictions = segment.predictions(sweep, time)
+        else:
+            predictions = [*segment.predictions_while_lost(sweep, time), Predicted(segment.pose, segment.twist)]
+        is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
+        result, twist = segment.track(sweep, predictions, is_tracking=is_tracking, is_cheap=True)
+        if result.usable:
+            segment.follow(sweep, time, twist, result)
+            segment.scale.update(sweep)
+            self.num_followed, self._num_failed = self.num_followed + 1, 0
+            self.predicted = Predicted(self.T_map_first @ segment.pose, segment.twist)
+        return Predicted(self.T_map_first @ predictions[0].pose, segment.twist)
 
     def can_continue(self, wanted: int) -> bool:
         """Whether at least `wanted` scans in a row, or MIN_FOLLOWED, were tracked."""
-        return self.odometry is not None and self.num_followed >= min(wanted, MIN_FOLLOWED)
+        return self.segment is not None and self.num_followed >= min(wanted, MIN_FOLLOWED)

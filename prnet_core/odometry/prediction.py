@@ -62,7 +62,7 @@ class Prediction:
     def by_changed_velocity(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
         """The sensor braked, stopped or accelerated since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
-        return [Predicted(pose @ se3.exp(share * elapsed * twist), np.zeros(6)) for share in SHARES]
+        return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in SHARES]
 
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
         """The guess frame's prediction from the last pose (4, 4) beside another one, the more trusted first."""

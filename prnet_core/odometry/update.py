@@ -22,8 +22,8 @@ class OdometryUpdate:
         jumps except at a reset: a scan that was found again at an old keyframe continues from the prediction.
     T_map_odom: (4, 4), the correction that relocations add up to: T_map_odom T_odom_sensor is the pose in the map of
         the keyframes. Identity until the first relocation. is_relocated: this scan changed it.
-    map_id: number of the map of the keyframes. It changes at a reset, and where the trajectory continues with scans that
-        were lost (OdometryConfig.new_map_after): poses in two of these maps are related by a predicted step.
+    map_id: number of the map of the keyframes. It changes at a reset, and where the trajectory continues with scans
+        that were lost (OdometryConfig.new_map_after): poses in two of these maps are related by a predicted step.
     T_previous_sensor: (4, 4), motion since the last scan that was used.
     twist: (6,) vx vy vz wx wy wz, m/s and rad/s, in the sensor's frame; zero where it is not known.
     elapsed: seconds over which the motion was measured, or None: at the first scan, and after a relocation.

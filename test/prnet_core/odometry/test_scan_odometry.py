@@ -166,7 +166,7 @@ def test_from_a_closet_into_a_hall_and_back():
     for i, scale in enumerate([0.1] * 2 + [1.0] * 3 + [0.1] * (SUDDEN_SCANS + 1)):
         points = scale * world(np.random.default_rng(i), 24_000)
         odometry.register_scan(points, 0.1 * i)
-        sizes.append(len(prepare_cloud(points, odometry._scale.voxel_size, odometry.registration.config)))
+        sizes.append(len(prepare_cloud(points, odometry._segment.scale.voxel_size, odometry.registration.config)))
     sudden = slice(5, 5 + SUDDEN_SCANS - 1)
     assert max(sizes[sudden]) < 200
     del sizes[sudden]
@@ -179,7 +179,7 @@ def test_min_range_is_applied_once_in_the_sensors_own_frame():
     odometry = ScanOdometry(Registration(None, config))
     for i in range(20):
         odometry.register_scan(scan(i)[0], 0.1 * i)
-    target = odometry._map.target(odometry._scale.voxel_size, np.zeros(3), 100.0)
+    target = odometry._segment.map.target(odometry._segment.scale.voxel_size, np.zeros(3), 100.0)
     points = target.points * target.voxel_size + target.centre
     assert (np.linalg.norm(points[:, :2], axis=1) < 0.8).any()
 

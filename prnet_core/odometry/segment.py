@@ -1,0 +1,158 @@
+"""A local map, and the sensor's pose and motion in it: scans that are related by measurement."""
+
+from __future__ import annotations
+
+import time as clock
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.odometry.config import OdometryConfig
+from prnet_core.odometry.covariance import compose_covariance
+from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
+from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.prediction import Predicted, Prediction
+from prnet_core.odometry.scale import SceneScale
+from prnet_core.odometry.scan_tracker import ScanTracker, nearest_prediction
+from prnet_core.odometry.start_motion import estimate_start_motion
+from prnet_core.odometry.sweep import Sweep
+from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration.preprocess import PreparedCloud
+
+TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
+
+
+class Segment:
+    """Tracks scans in the frame of its own map, without searches.
+
+    pose: (4, 4) T_map_sensor of the last scan that was used, at the middle of its sweep, which was at `pose_time`.
+    twist: (6,) of the sensor there, m/s and rad/s, in its frame. elapsed: seconds over which it was measured, or None.
+    covariance: (6, 6) of the pose. has_followed: a second scan was used. A scan is given as its sweep and the `time`
+    of the sweep's middle.
+    """
+
+    def __init__(self, registration: Registration, config: OdometryConfig, covariance: np.ndarray):
+        self._registration, self._config = registration, config
+        self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
+        self.map = LocalMap(registration.config, config.map_keyframes)
+        self.scale = SceneScale(registration)
+        self.tracker = ScanTracker(registration, config.doubtful_overlap)
+        self.prediction = Prediction(config.max_prediction)
+        self.pose, self.pose_time = np.eye(4), 0.0
+        self.twist, self.elapsed = np.zeros(6), None  # type: np.ndarray, float | None
+        self.covariance = covariance
+        self.has_followed = False
+        self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
+
+    def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
+        """The first scan; False where it is not usable. twist: (6,) the expected one, or None where none is known."""
+        if len(sweep) < self._registration.config.min_points or self.scale.update(sweep) == 0.0:
+            return False
+        self.pose_time = time
+        self.prediction.restart()
+        if twist is not None:
+            self.twist = twist
+        elif sweep.times is not None:
+            self._first_sweep = sweep
+        self._add_keyframe(sweep.points)
+        return True
+
+    def target(self) -> PreparedCloud:
+        """The local map as a target."""
+        return self.map.target(self.scale.voxel_size, self.pose[:3, 3], self.scale.reach)
+
+    def predictions(self, sweep: Sweep, time: float) -> list[Predicted]:
+        """The more trusted first: by a guess frame, and by the velocity."""
+        self._deskew_first_sweep(sweep, time)
+        is_mean = sweep.times is None
+        predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)
+        return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
+
+    def predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
+        """The same, but the sensor may have braked or accelerated."""
+        changed = self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time)
+        return self.prediction.with_guess(self.pose, nearest_prediction(sweep, changed, self.target()))
+
+    def track(
+        self,
+        sweep: Sweep,
+        predictions: list[Predicted],
+        deadline: float = np.inf,
+        is_tracking: bool = True,
+        is_cheap: bool = False,
+    ) -> tuple[RegistrationResult, np.ndarray]:
+        """The first result near a prediction that can be followed, else the last one, and the sweep's twist (6,) there.
+
+        deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago. is_cheap: the scan is
+        lost, and tried in other ways too.
+        """
+        result = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
+        twist = np.zeros(6)
+        for predicted in predictions:
+            result, twist = self.tracker.track(
+                sweep, predicted, self.target(), deadline, is_tracking, self.elapsed is not None, is_cheap
+            )
+            if self.tracker.can_follow(result) or clock.perf_counter() > deadline:
+                break
+        return result, twist
+
+    def longest_tracked_gap(self, usual_interval: float | None) -> float:
+        """Seconds since the last pose within which the prediction counts in the verification."""
+        return min(self._config.max_prediction, TRACKED_INTERVALS * (usual_interval or np.inf))
+
+    def follow(
+        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult, was_lost: bool = False
+    ) -> np.ndarray:
+        """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used."""
+        elapsed, last_twist = time - self.pose_time, self.twist
+        refined = self.tracker.refine(sweep, twist, result.T_target_source, self.target())
+        pose = result.T_target_source if refined is None else refined[0]
+        motion = se3.invert(self.pose) @ pose
+        was_known, self.elapsed = self.elapsed is not None, elapsed
+        if elapsed > 0.0:
+            has_own_twist = refined is not None and sweep.times is not None
+            self.twist = refined[1] if refined is not None and has_own_twist else se3.log(motion) / elapsed
+        else:
+            self.twist, self.elapsed = np.zeros(6), None
+        change = self.twist - last_twist if was_known and not was_lost else None
+        self.prediction.measured(motion, sweep.scale, change, elapsed)
+        self._continue_from(sweep, time, pose, self.map.newest, result)
+        return motion
+
+    def relocate(
+        self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
+    ) -> None:
+        """Continue at a pose (4, 4) where the scan was found, beside a keyframe; the motion to it is not known."""
+        self.twist, self.elapsed = np.zeros(6), None
+        self.prediction.restart()
+        self._continue_from(sweep, time, pose, frame, result)
+
+    def _continue_from(
+        self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
+    ) -> None:
+        T_frame_map = se3.invert(frame.T_map_sensor)
+        to_frame = se3.adjoint(T_frame_map)
+        covariance = to_frame @ result.covariance @ to_frame.T
+        self.covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
+        self.pose, self.pose_time, self.has_followed, self._first_sweep = pose, time, True, None
+        self.tracker.add(result)
+        if is_keyframe(self.map.newest, pose, result, sweep.scale, self._config):
+            self._add_keyframe(sweep.at_middle(self.twist))
+
+    def _add_keyframe(self, points: np.ndarray) -> None:
+        self.map.add(self.keyframes.add(points, self.pose, self.covariance))
+
+    def _deskew_first_sweep(self, sweep: Sweep, time: float) -> None:
+        """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
+        first, elapsed = self._first_sweep, time - self.pose_time
+        if first is None or sweep.times is None or not 0.0 < elapsed <= self._config.max_prediction:
+            return
+        still = Predicted(np.eye(4), self.twist)
+        guess = self.prediction.with_guess(np.eye(4), still)[0].pose
+        found = estimate_start_motion(self._registration.config, first, sweep, elapsed, self.scale.voxel_size, guess)
+        if found is None:
+            return
+        twist_first, self.twist = found
+        self.pose = se3.exp(first.middle * twist_first)  # odom is the sensor's frame at the first stamp
+        self.keyframes.clear()
+        self.map.restart([self.keyframes.add(first.at_middle(twist_first), self.pose, self.covariance)])
