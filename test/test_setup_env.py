@@ -89,8 +89,7 @@ def test_a_complete_environment_is_found_again_without_output():
 def made_with(complete: Path) -> dict[str, str]:
     """The variables that an environment was made with: without them the script makes another one in its place."""
     inputs = dict(line.split(" ", 1) for line in complete.read_text().splitlines()[:3])
-    kind, name = inputs["ros"].split(" ", 1)
-    if kind == "wheels":
-        return {"TORCH": inputs["torch"], "ROS_WHEELS": name}
-    sourced = {name: os.environ[name] for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH") if name in os.environ}
-    return {"TORCH": inputs["torch"], **sourced}
+    variables = {"TORCH": inputs["torch"]}
+    if inputs["ros"].startswith("wheels"):
+        return variables | {"ROS_WHEELS": inputs["ros"].removeprefix("wheels").strip()}
+    return variables | {name: os.environ[name] for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH") if name in os.environ}
