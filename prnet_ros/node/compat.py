@@ -12,7 +12,7 @@ which is Lyrical's), for every name of rclpy that this package uses and that an 
 - without an underscore nowhere, but in all: Node._parameter_overrides (overrides of parameters that are not declared),
   impl.implementation_singleton.rclpy_implementation.RCLError and UnknownROSArgsError
 - missing in Humble: event_handler, clock_type, Subscription.get_publisher_count, add_post_set_parameters_callback
-- another type in nanobind: SubscriptionEventCallbacks' `last_policy_kind` is an IntEnum, whose text is a number; in all,
+- of another type in nanobind: `last_policy_kind` of an incompatible QoS, an IntEnum, whose text is a number; in all,
   qos.qos_policy_name_from_kind gives its name
 - of tf2_ros, in all: Buffer.lookup_transform, lookup_transform_full, set_transform, set_transform_static, clear;
   TransformBroadcaster.sendTransform and its `pub_tf`
