@@ -15,7 +15,6 @@ from prnet_core.registration.registration import from_voxels, to_voxels
 
 NUM_ROUNDS = 4
 FIRST_VERIFIED = 2  # round: before it the sweeps are hardly deskewed
-COARSE_VOXEL = 2.0  # voxels, in those rounds: cheaper, and converges from farther off
 MAX_CORRECTION = 4.0  # voxels by which a pose may move when the sweep's own twist is estimated
 
 
@@ -37,9 +36,8 @@ def estimate_start_motion(
     tracker = Registration(None, tracking_config(config))
     twists = [np.zeros(6), np.zeros(6)]
     for round_ in range(NUM_ROUNDS):
-        size = voxel_size * (COARSE_VOXEL if round_ < FIRST_VERIFIED else 1.0)
         target, source = (
-            prepare_cloud(sweep.at_middle(twist), size, tracker.config, np.zeros((1, 3)))
+            prepare_cloud(sweep.at_middle(twist), voxel_size, tracker.config, np.zeros((1, 3)))
             for sweep, twist in zip((first, second), twists)
         )
         if not len(source) or not len(target):
