@@ -15,7 +15,7 @@ def files_in(folder: str) -> list[str]:
 
 LINUX_X86 = "sys_platform == 'linux' and platform_machine == 'x86_64'"
 OTHER = "(sys_platform != 'linux' or platform_machine != 'x86_64')"
-HAS_OPEN3D = "python_version < '3.14'"  # newest Python with wheels of Open3D 0.20
+HAS_OPEN3D = "python_version < '3.15'"  # Open3D 0.20 has wheels for up to Python 3.14
 CORE = ["matplotlib", "numpy>=1.24", "roma>=1.7", "safetensors", "scipy>=1.10", "small-gicp>=1.0"]
 CORE += ["torch>=2.3", "tqdm", "typer>=0.9"]  # torch 2.3: the first one for numpy 2
 CORE += [f"open3d-cpu>=0.18; {LINUX_X86} and {HAS_OPEN3D}", f"open3d>=0.18; {OTHER} and {HAS_OPEN3D}"]

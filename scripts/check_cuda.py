@@ -16,8 +16,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from prnet_core.model import PRNet, PRNetConfig, prnet_loss  # noqa: E402
+from prnet_core.model.surface_cloud import PATCH_CHANNELS, SurfaceCloud  # noqa: E402
 
-BATCH, POINTS = 2, 256
+BATCH, POINTS, PATCH_POINTS = 2, 256, 32
+PRESETS = ("paper", "small", "invariant")
 MAX_READS = 1  # values that a batch may read back to the host
 
 
@@ -35,15 +37,28 @@ class CountReads(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def infer(network: PRNet, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+def make_cloud(config: PRNetConfig, device: str) -> torch.Tensor | SurfaceCloud:
+    """Random input of the network."""
+    points = torch.rand(BATCH, POINTS, 3, device=device)
+    if config.features != "surface":
+        return points
+    patches = torch.rand(BATCH, POINTS, PATCH_POINTS, PATCH_CHANNELS, device=device)
+    normals = torch.nn.functional.normalize(torch.rand_like(points), dim=-1)
+    return SurfaceCloud(points, normals, patches, torch.ones(BATCH, device=device))
+
+
+def infer(network: PRNet, source: torch.Tensor | SurfaceCloud, target: torch.Tensor | SurfaceCloud) -> torch.Tensor:
     """T_target_source (B, 4, 4)."""
     return network.eval().register(source, target, bfloat16=False)
 
 
-def training_loss(network: PRNet, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+def training_loss(
+    network: PRNet, source: torch.Tensor | SurfaceCloud, target: torch.Tensor | SurfaceCloud
+) -> torch.Tensor:
     """The loss of one step. Its backward pass would need a device."""
-    matches = torch.zeros(source.shape[:2], dtype=torch.long, device=source.device)
-    T_true = torch.eye(4, device=source.device).expand(len(source), 4, 4)
+    device = next(network.parameters()).device
+    matches = torch.zeros(BATCH, POINTS, dtype=torch.long, device=device)
+    T_true = torch.eye(4, device=device).expand(BATCH, 4, 4)
     return prnet_loss(network.train()(source, target), T_true, network.config, matches)["total"]
 
 
@@ -54,7 +69,7 @@ def check(step, config: PRNetConfig, device: str) -> int:
     """
     with torch.device(device):
         network = PRNet(config)
-    clouds = [torch.rand(BATCH, POINTS, 3, device=device) for _ in range(2)]
+    clouds = [make_cloud(config, device) for _ in range(2)]
     with CountReads() as reads:
         result = step(network, *clouds)
     if result.device.type != torch.device(device).type:
@@ -69,7 +84,7 @@ def main() -> int:
         return 0
     failed = False
     with FakeTensorMode():  # one mode for all: roma keeps a constant of its first call
-        for preset in ("paper", "small"):
+        for preset in PRESETS:
             config = replace(getattr(PRNetConfig, preset)(), matching_weight=1.0)
             for step in (infer, training_loss):
                 reads = check(step, config, "cuda")

@@ -1,8 +1,8 @@
 """What differs between the rclpy of Humble, Jazzy, Kilted and Rolling.
 
 Run: Jazzy 7.1 and Kilted 9.1, the test suite of both. Read, not run: the sources of Humble (branch `humble` of
-November 2024) and Rolling (8.0, and the stubs of its nanobind module), for every name of rclpy that this package uses
-and that an older or newer rclpy could lack:
+November 2024) and Rolling (8.0, the stubs of the nanobind module that is proposed for it, and release notes up to 11.0,
+which is Lyrical's), for every name of rclpy that this package uses and that an older or newer rclpy could lack:
 
 - in all: lifecycle.LifecycleNode, LifecycleState, TransitionCallbackReturn, trigger_configure, trigger_activate;
   clock.JumpThreshold, TimeJump, create_jump_callback; create_guard_condition; signals.SignalHandlerOptions;
@@ -12,6 +12,8 @@ and that an older or newer rclpy could lack:
 - without an underscore nowhere, but in all: Node._parameter_overrides (overrides of parameters that are not declared),
   impl.implementation_singleton.rclpy_implementation.RCLError and UnknownROSArgsError
 - missing in Humble: event_handler, clock_type, Subscription.get_publisher_count, add_post_set_parameters_callback
+- of another type in nanobind: `last_policy_kind` of an incompatible QoS, an IntEnum, whose text is a number; in all,
+  qos.qos_policy_name_from_kind gives its name
 - of tf2_ros, in all: Buffer.lookup_transform, lookup_transform_full, set_transform, set_transform_static, clear;
   TransformBroadcaster.sendTransform and its `pub_tf`
 """

@@ -15,7 +15,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_policy_name_from_kind
 from sensor_msgs.msg import PointCloud2
 from std_srvs.srv import Trigger
 
@@ -193,7 +193,8 @@ class PRNetNode(LifecycleNode):
             self._counters.count("dropped")
 
     def _on_incompatible_qos(self, event) -> None:
-        reason = f"a publisher's QoS does not fit the subscription's ({event.last_policy_kind})"
+        policy = qos_policy_name_from_kind(event.last_policy_kind)
+        reason = f"a publisher's QoS does not fit the subscription's ({policy})"
         if self._counters.count("incompatible_qos", reason):
             self.get_logger().warning(f"{self._topic}: {reason}")
 

@@ -77,11 +77,11 @@ class Outputs:
         start = self._started_at
         if start is not AT_ORIGIN:
             covariance = compose_covariance(start.T_odom_start, start.covariance, motion.T_odom_base, np.zeros((6, 6)))
-            turned = np.kron(np.eye(2), start.T_odom_start[:3, :3])
+            rotation = np.kron(np.eye(2), start.T_odom_start[:3, :3])
             motion = replace(
                 motion,
                 T_odom_base=start.T_odom_start @ motion.T_odom_base,
-                covariance=covariance + turned @ motion.covariance @ turned.T,
+                covariance=covariance + rotation @ motion.covariance @ rotation.T,
             )
         base_frame = self.base_frame_of(scan)
         if self.publish_tf:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 IMPLAUSIBLE_SPEED = 100.0  # m/s
 MAP_PERIOD = 1.0  # s, at most so often
+START_SCANS = 3  # that wait while a trajectory starts: its first pair takes as long as three others
+START_SECONDS = 1.0  # of stamps after the first scan, in which the node has to catch up
 _WITH_POSE = ("first", "reset", "accepted")
 _NEVER = float("-inf")
 
@@ -52,18 +54,19 @@ class ScanPipeline:
         self.publish_weak = self.publish_lost = False
         self.sensor_frame = ""  # of the present trajectory
         self.num_recent_scans = 0
-        self._last_stamp = _NEVER
+        self._first_stamp = self._last_stamp = _NEVER
         self._map_published_at = _NEVER
         self._restarted_at, self._newer_than = _NEVER, float("inf")
         self._publishing = threading.Lock()  # no restart between the check whether a scan is outdated and its TF
+        queue.resize(START_SCANS)
 
     def restart(self, reason: str, newer_than: float) -> None:
-        """Outdate the queued scan and the one being registered, unless older (stamp, s). `reset` has to follow."""
+        """Outdate the queued scans and the one being registered, unless older (stamp, s). `reset` has to follow."""
         self._logger.info(f"starting a new trajectory: {reason}")
         with self._publishing:
             self._restarted_at, self._newer_than = time.monotonic(), newer_than
-        if self._queue.discard(self._is_outdated):
-            self._counters.count("outdated")
+        if number := self._queue.discard(self._is_outdated):
+            self._counters.count("outdated", number=number)
 
     def reset(self, registration: RegistrationProcess, reason: str, newer_than: float) -> None:
         """Forget the trajectory if its last stamp (s) is newer than that."""
@@ -100,6 +103,7 @@ class ScanPipeline:
         if update.status == "ignored":
             return
         self._last_stamp = stamp
+        self._limit_queue(update.status, stamp)
         is_published = update.status in _WITH_POSE or (update.status == "weak" and self.publish_weak)
         if is_published:
             self._check_speed(update)
@@ -120,6 +124,15 @@ class ScanPipeline:
             self._counters.count("registered")
             self._counters.add_latency(time.monotonic() - scan.received)
             self._publish_local_map(registration, scan, T_base_sensor)
+
+    def _limit_queue(self, status: str, stamp: float) -> None:
+        """Latest-only, except that a few scans wait for the first pair of a trajectory until the node has caught up."""
+        if status in ("first", "reset"):
+            self._first_stamp = stamp
+            self._queue.resize(START_SCANS)
+        elif self._queue.is_empty() or stamp - self._first_stamp > START_SECONDS:
+            if dropped := self._queue.resize(1):
+                self._counters.count("dropped", number=dropped)
 
     def _publish_local_map(self, registration: RegistrationProcess, scan: Scan, T_base_sensor: np.ndarray) -> None:
         now = time.monotonic()
@@ -171,6 +184,7 @@ class ScanPipeline:
 
     def _forget(self) -> None:
         self.sensor_frame, self._last_stamp = "", _NEVER
+        self._queue.resize(START_SCANS)
         self._guess.restart()
 
     def _is_outdated(self, scan: Scan) -> bool:

@@ -38,16 +38,16 @@ class ScanQueue(Generic[T]):
 
     def __init__(self, capacity: int = 1) -> None:
         self._ready = threading.Condition()
-        self._scans: deque[T] = deque(maxlen=capacity)
+        self._scans: deque[T] = deque()
+        self._capacity = capacity
         self._is_woken = False
 
     def put(self, scan: T) -> bool:
         """Append a scan; True when the oldest one was dropped for it."""
         with self._ready:
-            dropped = len(self._scans) == self._scans.maxlen
             self._scans.append(scan)
             self._ready.notify()
-        return dropped
+            return self._trim() > 0
 
     def take(self, timeout: float) -> T | None:
         """The oldest scan; None after `timeout` seconds of the steady clock, or when woken."""
@@ -56,16 +56,32 @@ class ScanQueue(Generic[T]):
             self._is_woken = False
             return self._scans.popleft() if self._scans else None
 
-    def discard(self, is_unwanted: Callable[[T], bool]) -> bool:
-        """Drop the scans that are unwanted; True when there was one."""
+    def is_empty(self) -> bool:
+        """Whether no scan waits."""
+        return not self._scans
+
+    def resize(self, capacity: int) -> int:
+        """Change the capacity; the number of scans that were dropped for it."""
         with self._ready:
-            wanted = [scan for scan in self._scans if not is_unwanted(scan)]
-            discarded = len(wanted) < len(self._scans)
-            self._scans = deque(wanted, self._scans.maxlen)
-        return discarded
+            self._capacity = capacity
+            return self._trim()
+
+    def discard(self, is_unwanted: Callable[[T], bool]) -> int:
+        """Drop the scans that are unwanted; their number."""
+        with self._ready:
+            wanted = deque(scan for scan in self._scans if not is_unwanted(scan))
+            number = len(self._scans) - len(wanted)
+            self._scans = wanted
+            return number
 
     def wake(self) -> None:
         """Make `take` return now."""
         with self._ready:
             self._is_woken = True
             self._ready.notify()
+
+    def _trim(self) -> int:
+        number = max(0, len(self._scans) - self._capacity)
+        for _ in range(number):
+            self._scans.popleft()
+        return number

@@ -44,6 +44,52 @@ def test_only_the_latest_scan_waits_and_the_dropped_are_counted(robot, walk_pose
     assert int(values["dropped"]) > 0
 
 
+GATED_CORE = """
+import time
+from pathlib import Path
+from prnet_core.odometry import ScanOdometry
+register = ScanOdometry.register_scan
+
+def gated(self, points, stamp, *rest):
+    gate = Path({folder!r}, f"{{stamp:.1f}}")
+    if gate.exists():
+        print(f"at the gate of {{stamp:.1f}}", flush=True)
+    while gate.exists():
+        time.sleep(0.01)
+    return register(self, points, stamp, *rest)
+
+ScanOdometry.register_scan = gated
+"""
+"""Registration of a scan waits as long as a file with its stamp as name exists."""
+
+
+def test_scans_wait_for_the_first_pair_and_later_only_the_latest_does(robot, walk_poses, tmp_path):
+    robot.change_core(GATED_CORE.format(folder=str(tmp_path)))
+    robot.start_node(reliability="reliable")
+    poses = walk_poses(9)
+    stamps = [START + i * PERIOD for i in range(9)]
+
+    def publish_at_gate(gated, others):
+        gate = tmp_path / f"{stamps[gated]:.1f}"
+        gate.touch()
+        robot.publish(robot.room.scan(poses[gated]), stamps[gated])
+        robot.wait_until(lambda: f"at the gate of {gate.name}" in robot.log(), "the registration to begin")
+        for i in others:
+            robot.publish(robot.room.scan(poses[i]), stamps[i])
+        robot.wait_for_count("received", others[-1] + 1)
+        gate.unlink()
+        robot.wait_for_odometry(stamps[others[-1]])
+
+    robot.publish_and_wait(poses[0], stamps[0])
+    publish_at_gate(1, [2, 3, 4])
+    assert [stamp_of(message) for message in robot.odometry] == pytest.approx(stamps[:5])
+    publish_at_gate(5, [6, 7, 8])
+    assert [stamp_of(message) for message in robot.odometry] == pytest.approx([*stamps[:6], stamps[8]])
+    robot.wait_for_count("registered", 7)
+    assert robot.values()["dropped"] == "2"
+    assert_close(pose_matrix(robot.odometry[-1]), se3.invert(poses[0]) @ poses[8])
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_node_cleanly_with_a_scan_in_work(robot, walk_poses, number):
     robot.start_node(registration__target_points=200000)

@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from prnet_ros.node.counters import Counters  # noqa: E402
+from prnet_ros.node.pipeline import ScanPipeline  # noqa: E402
 from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, RemoteError  # noqa: E402
 from prnet_ros.node.scan_queue import ScanQueue  # noqa: E402
 from prnet_ros.node.worker import Worker  # noqa: E402
@@ -25,6 +27,15 @@ def test_scans_are_taken_in_order_and_the_oldest_is_dropped():
     assert [queue.take(0.0) for _ in range(3)] == ["b", "c", None]
 
 
+def test_another_capacity_drops_the_oldest_scans():
+    queue = ScanQueue(3)
+    assert queue.is_empty() and not any(queue.put(scan) for scan in "abc")
+    assert queue.resize(1) == 2 and queue.resize(1) == 0
+    assert queue.put("d") and not queue.is_empty()
+    assert queue.resize(2) == 0 and not queue.put("e")
+    assert [queue.take(0.0) for _ in range(3)] == ["d", "e", None]
+
+
 def test_take_waits_for_put_and_for_wake():
     queue = ScanQueue()
     taken = []
@@ -41,13 +52,37 @@ def test_take_waits_for_put_and_for_wake():
 
 def test_only_an_unwanted_scan_is_discarded():
     queue = ScanQueue()
-    queue.discard(lambda scan: True)
+    assert queue.discard(lambda scan: True) == 0
     queue.put("a")
-    queue.discard(lambda scan: scan == "b")
+    assert queue.discard(lambda scan: scan == "b") == 0
     assert queue.take(0.0) == "a"
     queue.put("a")
-    queue.discard(lambda scan: scan == "a")
+    assert queue.discard(lambda scan: scan == "a") == 1
     assert queue.take(0.0) is None
+
+
+def test_a_node_that_does_not_catch_up_after_the_first_pair_goes_back_to_the_latest_scan():
+    counters, queue = Counters(), ScanQueue()
+    pipeline = ScanPipeline(counters, queue, *[None] * 5)
+    waiting = []
+
+    def register(status, stamp, *arrived):
+        for scan in arrived:
+            queue.put(scan)
+        pipeline._limit_queue(status, stamp)
+        waiting.append(list(queue._scans))
+
+    register("first", 0.0, 1)
+    queue.take(0.0)
+    register("accepted", 0.1, 2, 3, 4, 5)
+    register("accepted", 1.0)
+    assert waiting == [[1], [3, 4, 5], [3, 4, 5]]
+    register("accepted", 1.1)
+    register("accepted", 1.2, 6)
+    register("reset", 0.5)
+    register("accepted", 0.6, 7, 8)
+    assert waiting[3:] == [[5], [6], [6], [6, 7, 8]]
+    assert counters.copy().totals["dropped"] == 2
 
 
 class FakeProcess:

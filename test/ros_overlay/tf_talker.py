@@ -4,11 +4,13 @@ Usage: tf_talker.py moving|static
 """
 
 import math
+import signal
 import sys
-import time
+import threading
 
 import rclpy
 from geometry_msgs.msg import TransformStamped
+from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
@@ -40,19 +42,25 @@ def static() -> TransformStamped:
 
 
 def main() -> None:
-    """Publish until the parent ends this process."""
-    rclpy.init()
+    """Publish until SIGTERM, which rclpy's own handler may lose between two waits."""
+    is_over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_over.set())
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("tf_talker")
     if sys.argv[1] == "static":
         StaticTransformBroadcaster(node).sendTransform(static())
         print("ready", flush=True)
-        rclpy.spin(node)
-    broadcaster = TransformBroadcaster(node)
-    stamps = [FIRST + STEP * i for i in range(round((LAST - FIRST) / STEP) + 1)]
-    while True:
-        broadcaster.sendTransform([moving(stamp) for stamp in stamps])
-        print("ready", flush=True)
-        time.sleep(0.1)
+        while not is_over.is_set():
+            rclpy.spin_once(node, timeout_sec=0.1)
+    else:
+        broadcaster = TransformBroadcaster(node)
+        stamps = [FIRST + STEP * i for i in range(round((LAST - FIRST) / STEP) + 1)]
+        while not is_over.is_set():
+            broadcaster.sendTransform([moving(stamp) for stamp in stamps])
+            print("ready", flush=True)
+            is_over.wait(0.1)
+    node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ def check_cuda():
 
 
 @pytest.mark.parametrize("step", ["infer", "training_loss"])
-def test_a_batch_reads_one_value_back(check_cuda, step):
+@pytest.mark.parametrize("preset", ["small", "invariant"])
+def test_a_batch_reads_one_value_back(check_cuda, preset, step):
     """On the CPU, where the operations are the same and a CPU build is enough."""
-    config = replace(check_cuda.PRNetConfig.small(), matching_weight=1.0)
+    config = replace(getattr(check_cuda.PRNetConfig, preset)(), matching_weight=1.0)
     assert check_cuda.check(getattr(check_cuda, step), config, "cpu") == 1
 
 
