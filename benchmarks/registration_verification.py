@@ -20,9 +20,16 @@ from pathlib import Path
 
 import numpy as np
 from registration_data import shape_views
-from simulated_pairs import HELD_OUT
 from verification_candidates import Row, collect, load, measure_again
-from verification_data import Pair, available_groups, different_places, held_out_places, pairs, twin_pairs
+from verification_data import (
+    Pair,
+    available_groups,
+    different_places,
+    later_places,
+    narrow_places,
+    pairs,
+    twin_pairs,
+)
 from verification_fit import reliability, write_calibration
 from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
 
@@ -81,8 +88,9 @@ def different_objects():
 
 
 SPECIAL = {
-    "held out different places": held_out_places,
     "different places": different_places,
+    "later different places": later_places,
+    "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
 }
@@ -270,7 +278,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     if arguments.list:
-        print("\n".join([*available_groups(), *HELD_OUT, *SPECIAL]))
+        print("\n".join([*available_groups(), *SPECIAL]))
     if arguments.collect:
         name = arguments.collect
         collect(name, SPECIAL.get(name, lambda: pairs(name))(), tuple(arguments.part))
