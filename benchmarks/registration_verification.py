@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -36,6 +37,7 @@ from verification_thresholds import GRIDS, Table, choose, leave_one_recording_ou
 from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import outstanding_factor, score, verify
 
@@ -103,8 +105,17 @@ def accepted_before(row: Row) -> bool:
     return odds >= np.log(0.88 / 0.12) and quality.num_inliers >= 50 and row.previous_information >= 0.008
 
 
-def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+def is_verified(row: Row, config: RegistrationConfig = CONFIG) -> bool:
     return verify(row.quality, config)[0] == "accepted"
+
+
+def has_detail(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+    return row.detail is None or is_distinctive(row.detail, config)
+
+
+def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+    """By itself, without a guess."""
+    return is_verified(row, config) and has_detail(row, config)
 
 
 def stands_out(row: Row, others: list[Row], config: RegistrationConfig) -> bool:
@@ -144,8 +155,9 @@ def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_
     for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
         group = [row for row in group if not (without_correct and row.is_correct)]
         if group:
-            best = max(group, key=lambda row: (accepted_now(row, config), score(row.quality)))
-            kept.append(Kept(best, accepted_now(best, config) or stands_out(best, group, config)))
+            best = max(group, key=lambda row: (is_verified(row, config), score(row.quality)))
+            is_accepted = is_verified(best, config) or stands_out(best, group, config)
+            kept.append(Kept(best, is_accepted and has_detail(best, config)))
     return kept
 
 
@@ -170,8 +182,10 @@ def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str
 
 
 def check_table(table: Table, rows: list[Row]) -> None:
-    """The table's rule is that of the library. Raises RuntimeError where they differ."""
-    if not np.array_equal(table.accepted(CONFIG), [accepted_now(row) for row in rows]):
+    """The table's rules are those of the library. Raises RuntimeError where they differ."""
+    if not np.array_equal(table.distinctive(CONFIG), [has_detail(row) for row in rows]):
+        raise RuntimeError("verification_thresholds.py and detail.py differ")
+    if not np.array_equal(table.accepted(CONFIG), [is_verified(row) for row in rows]):
         raise RuntimeError("verification_thresholds.py and verify.py accept different candidates")
 
 
@@ -188,22 +202,25 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         "group says otherwise). *Before*: overlap and residual. *Now*: each candidate by itself, shipped thresholds.",
         "*Best of pair*: the candidate that the search keeps, accepted by itself or because it agrees much better than",
         "all distinct ones of its pair; correct ones in percent of the pairs with a correct candidate that the scene",
-        "constrains, incorrect ones in percent of all pairs. *Left out*: the same, with all thresholds chosen by",
+        "constrains and distinguishes, incorrect ones in percent of all pairs. *Planes alone*: pairs whose correct",
+        "candidates agree on their three largest planes and little else, as many places would; they are weak, and not",
+        "among the percentages. *Left out*: the same, with all thresholds chosen by",
         "`verification_thresholds.py` on all other recordings. *Best incorrect*:",
         "accepted in its pair if the search had found no correct one; the search compares it with alternatives too.",
         "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
         "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
         "",
-        "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
-        "best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
-        "|" + "---|" * 12,
+        "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | "
+        "now: correct | incorrect | best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
+        "|" + "---|" * 13,
     ]
     left_out, thresholds = ({}, []) if is_held_out else by_left_out_thresholds(groups)
     totals: dict[str, int] = {}
     table = {}
     for name, rows in groups.items():
         kept = best_of_pairs(rows)
-        best = [item for item in kept if has_correct(item.row, rows)]
+        constrained = [item for item in kept if has_correct(item.row, rows)]
+        best = [item for item in constrained if has_correct(item.row, rows, has_detail)]
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
         correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
@@ -216,6 +233,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
             "left_out_correct": left_out.get((name, True), 0),
             "left_out_incorrect": left_out.get((name, False), 0),
             "pairs": len(kept),
+            "constrained": len(constrained),
             "best": len(best),
             "best_correct": sum(item.is_correct_accepted for item in kept),
             "best_incorrect": sum(item.is_incorrect_accepted for item in kept),
@@ -243,10 +261,10 @@ def is_chosen_on(group: str) -> bool:
     return group not in ALIKE and not group.startswith("held out")
 
 
-def has_correct(row: Row, rows: list[Row]) -> bool:
-    """Whether the row's pair has a correct candidate that the scene constrains in all directions."""
+def has_correct(row: Row, rows: list[Row], condition: Callable[[Row], bool] = lambda row: True) -> bool:
+    """Whether the row's pair has a correct candidate, constrained in all directions, that meets a condition."""
     return any(
-        other.is_correct and free_direction(other.quality, CONFIG) is None
+        other.is_correct and free_direction(other.quality, CONFIG) is None and condition(other)
         for other in rows
         if (other.recording, other.pair) == (row.recording, row.pair)
     )
@@ -257,6 +275,7 @@ def line(name: str, counts: dict, is_chosen_on: bool) -> str:
         return f"{counts[key]} ({100 * counts[key] / counts[of]:.1f} %)" if counts[of] else "-"
 
     cells = [str(counts["correct"]), str(counts["incorrect"])]
+    cells += [str(counts["constrained"] - counts["best"])]
     cells += [share("before_correct", "correct"), share("before_incorrect", "incorrect")]
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
