@@ -16,10 +16,12 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from registration_data import shape_views
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
@@ -90,6 +92,8 @@ def different_objects():
 
 
 SPECIAL = {
+    **{name: partial(held_out_pairs, name) for name in HELD_OUT},
+    "held out different places": held_out_places,
     "different places": different_places,
     "later different places": later_places,
     "narrow places": narrow_places,
@@ -164,7 +168,7 @@ def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_
 def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str, bool], int], list[str]]:
     """Accepted pairs by (group, is it correct), thresholds chosen without their recording; and those, in words."""
     groups = {name: rows for name, rows in groups.items() if name not in ALIKE}
-    table, names, recordings = make_table(groups, is_distinct)
+    table, names, _ = make_table(groups, is_distinct)
     check_table(table, [row for rows in groups.values() for row in rows])
     rows, accepted, configs = leave_one_recording_out(table)
     counts: dict[tuple[str, bool], int] = {}
@@ -172,7 +176,7 @@ def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str
         if is_accepted:
             key = names[table.pair[row]], bool(table.is_correct[row])
             counts[key] = counts.get(key, 0) + 1
-    lines = ["", f"Thresholds chosen without one of {len(recordings)} recordings, 5 % to 95 %, beside the shipped:", ""]
+    lines = ["", f"Thresholds chosen without one of {len(configs)} recordings, 5 % to 95 %, beside the shipped:", ""]
     lines += ["| threshold | chosen | shipped |", "|---|---|---|"]
     for name in GRIDS:
         low, high = np.quantile([getattr(config, name) for config in configs], [0.05, 0.95])
@@ -210,8 +214,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
         "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
         "",
-        "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | "
-        "now: correct | incorrect | best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
+        "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | now: correct | "
+        "incorrect | best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
         "|" + "---|" * 13,
     ]
     left_out, thresholds = ({}, []) if is_held_out else by_left_out_thresholds(groups)
@@ -248,7 +252,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
     lines.append(line("**all**", totals, not is_held_out))
     if is_held_out:
         return "\n".join(lines + HELD_OUT_NOTES) + "\n", {"groups": table, "all": totals}
-    missing = [name for name in (*available_groups(), *SPECIAL) if name not in groups]
+    names = [name for name in (*available_groups(), *SPECIAL) if is_chosen_on(name) or name in ALIKE]
+    missing = [name for name in names if name not in groups]
     if missing:
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
     lines += reliability({name: rows for name, rows in groups.items() if name not in ALIKE}) + thresholds

@@ -41,7 +41,8 @@ class Survey:
 
 LIDAR_32 = SpinningLidar(columns=720, min_range=0.3, max_range=60.0)
 LIDAR_64 = SpinningLidar(64, 720, -22.5, 15.0, min_range=0.5, max_range=80.0, range_noise=0.015)
-SURVEYS: dict[str, tuple[Callable[[int], Place], Survey]] = {
+Surveys = dict[str, tuple[Callable[[int], Place], Survey]]
+SURVEYS: Surveys = {
     "offices": (office, Survey(LIDAR_32, (0.3, 1.5), 60.0, seconds=1.0)),
     "street": (street, Survey(LIDAR_64, (2.0, 7.0), 10.0, seconds=0.5)),
     "stairs": (stairs, Survey(LIDAR_32, (0.3, 1.0), 45.0, seconds=1.0)),
@@ -52,7 +53,7 @@ SURVEYS: dict[str, tuple[Callable[[int], Place], Survey]] = {
     "depth camera": (office, Survey(DepthCamera.kinect_like(), (0.1, 0.4), 10.0, seconds=0.3)),
 }
 SEED_LATER = 7  # of the places of
-LATER_SURVEYS: dict[str, tuple[Callable[[int], Place], Survey]] = {  # held out at first, for development since
+LATER_SURVEYS: Surveys = {  # held out at first, for development since
     "16 rings": (
         office,
         Survey(
@@ -110,9 +111,9 @@ def corridor_pairs(seed: int = 0) -> Iterator[TwoScans]:
         yield corridor_pair(number, 1.0, 180.0, seed)
 
 
-def survey_pairs(name: str, seed: int = 0) -> Iterator[TwoScans]:
-    """Pairs of `ALL_SURVEYS[name]` in NUM_RECORDINGS places."""
-    make_place, survey = ALL_SURVEYS[name]
+def survey_pairs(name: str, seed: int = 0, surveys: Surveys = ALL_SURVEYS) -> Iterator[TwoScans]:
+    """Pairs of a survey in NUM_RECORDINGS places."""
+    make_place, survey = surveys[name]
     for number in range(NUM_RECORDINGS):
         place = make_place(100 * seed + number)
         scene, rng = place.scene(), np.random.default_rng([seed, number, 40])
@@ -126,10 +127,10 @@ def survey_pairs(name: str, seed: int = 0) -> Iterator[TwoScans]:
 
 
 def single_scans(
-    name: str, scans_a_place: int, seed: int = 0
+    name: str, scans_a_place: int, seed: int = 0, surveys: Surveys = ALL_SURVEYS
 ) -> Iterator[tuple[str, list[tuple[np.ndarray, np.ndarray]]]]:
     """For each recording of a survey its name, and `scans_a_place` scans (points, T_world_sensor) along its path."""
-    make_place, survey = ALL_SURVEYS[name]
+    make_place, survey = surveys[name]
     for number in range(NUM_RECORDINGS):
         place = make_place(100 * seed + number)
         scene, rng = place.scene(), np.random.default_rng([seed, number, 41])

@@ -32,7 +32,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_information_moving": (0.008, 0.012, 0.016),
     "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
-    "clear_detail": (-1.0, 0.06, 0.09, 0.12),
+    "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
     "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
@@ -165,13 +165,23 @@ def choose(table: Table) -> RegistrationConfig:
     return config
 
 
+def with_hope(table: Table) -> np.ndarray:
+    """Rows, as indices, of the pairs of which some thresholds of `GRIDS` could accept a candidate."""
+    scans = (table.violation < max(GRIDS["max_violation_moving"])) & (table.surface > GRIDS["min_surface_agreement"][0])
+    scans &= table.agreement > GRIDS["min_agreement_accepted"][0]
+    objects = np.isnan(table.violation) & (table.agreement > GRIDS["min_agreement_outstanding_object"][0])
+    return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))
+
+
 def leave_one_recording_out(table: Table) -> tuple[np.ndarray, np.ndarray, list[RegistrationConfig]]:
-    """Row kept of each pair and whether it is accepted, by thresholds chosen without the pair's recording."""
+    """Row kept of each pair that could be accepted and whether it is, by thresholds chosen without its recording."""
     rows, accepted, configs = [], [], []
-    for recording in range(table.recording.max() + 1):
+    hopeful = with_hope(table)
+    table = table.part(hopeful)
+    for recording in np.unique(table.recording):
         own = table.recording == recording
         configs.append(choose(table.part(~own)))
         found, is_accepted = table.part(own).kept(configs[-1])
-        rows.append(np.flatnonzero(own)[found])
+        rows.append(hopeful[own][found])
         accepted.append(is_accepted)
     return np.concatenate(rows), np.concatenate(accepted), configs

@@ -1,6 +1,6 @@
 """Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""
 
-# 4341 candidates of 18 groups
-FREE_SPACE_CONFIDENCE = (-5.43, -1.59, 0.98, 2.54)
+# 8434 candidates of 26 groups
+FREE_SPACE_CONFIDENCE = (-4.33, -1.28, 0.69, 2.96)
 # 516 candidates of 3 groups
 OBJECT_CONFIDENCE = (4.23, 5.48)
