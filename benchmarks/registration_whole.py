@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/registration_whole.py --group rooms
 
-Groups: those of `verification_data.py`, 'different places', 'different twins', and 'symmetric shapes': a cube and an
+Groups: those of `verification_data.py`, 'different places', 'narrow places', 'different twins', and 'symmetric shapes': a cube and an
 open box, whose pose is not unique, and a cube with a knob, whose pose is.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from verification_data import Pair, different_places, pairs, twin_pairs
+from verification_data import Pair, different_places, narrow_places, pairs, twin_pairs
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration
@@ -67,6 +67,7 @@ def main() -> None:
     arguments = parser.parse_args()
     special = {
         "different places": different_places,
+        "narrow places": narrow_places,
         "different twins": lambda: twin_pairs(0, False),
         "symmetric shapes": symmetric_shapes,
     }
