@@ -34,6 +34,7 @@ from verification_data import (
     twin_pairs,
 )
 from verification_fit import reliability, write_calibration
+from verification_notes import HELD_OUT_NOTES, NOTES
 from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
 
 from prnet_core.evaluation.table import measured_here
@@ -45,46 +46,6 @@ from prnet_core.registration.verify import outstanding_factor, score, verify
 
 CONFIG = RegistrationConfig()
 ALIKE = ("different twins",)
-
-
-NOTES = [
-    "",
-    "What is held out: in *left out* all thresholds of the table above; the coefficients of the confidence in its",
-    "table. The constants of the measures (margins along the rays, distances, cosines) were chosen with these",
-    "candidates at hand. Sensors and places that nothing was chosen on: [held",
-    "out](registration_verification_held_out.md).",
-    "",
-    "Free space. The voxel filter leaves one ray a voxel, so that near surfaces have fewer rays than far ones: a point",
-    "counts as seen where four rays lie within three spacings of the rays or 1.5 voxels. Before, only the first held:",
-    "a car's LiDAR saw 5 to 10 % of its points, and KITTI and the garage were rejected for what was not seen. Points",
-    "beside the field of view, whose nearest rays all lie on one side, are not seen.",
-    "",
-    "Planes alone. A narrow field of view often shows two walls and the floor. Many corners agree so: before, 25",
-    "candidates of 18 of the 535 pairs of different places in *narrow places* were accepted. *Detail* is the share of",
-    "the points that agree beside the three largest planes: above `clear_detail` it shows the place, below",
-    "`min_detail` it does not, and between them the share of it that agrees, of what both see, must be above",
-    "`min_detail_agreement`. Other rules were no better: two or four planes, wider planes, edges of the planes left",
-    "out. The rule holds far from a guess only; a tracked scan's prediction shows the place. It costs 5 to 10 ms once",
-    "a registration. Half of the *depth camera*'s pairs see planes alone, of the constrained pairs of all groups 2.7 %.",
-    "*Later different places* and the groups of rings, *Livox on stairs*, *stereo camera* and *near stereo* were held",
-    "out until 2026-11-28.",
-    "",
-    "What is left. *Garage*, *depth camera*: several moving people or cars close to the sensor. One",
-    "moving object is one cluster of the free-space violation; the candidate is accepted where all else agrees",
-    "and the others agree much less. `min_agreement_moving` is 0.65, above the chosen 0.6: a stereo camera in",
-    "another office agreed by 0.62. *Crowd*: most candidates are not accepted by themselves,",
-    "the correct one because it agrees much better than all others. *Corridors*: candidates rotated by 180 degrees are",
-    "accepted by themselves; the search compares them with the correct one. *Different places*: the accepted pair are",
-    "two floors of one staircase, which look alike. *Fragments* have no sensor origin; those that overlap least are",
-    "not accepted. *Table top*: a noisy stereo camera is used as far as its noise is below 1.2 % of the range,",
-    "which the scan itself shows. Views of a single wall are not constrained, and are left out of the",
-    "percentages.",
-]
-HELD_OUT_NOTES = [
-    "",
-    "The first held-out set (2026-11-28; its groups are development groups since) had 105 of 106 correct pairs and",
-    "7 of 733 incorrect candidates accepted.",
-]
 
 
 def different_objects():
