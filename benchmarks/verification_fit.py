@@ -13,6 +13,7 @@ from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.detail import is_distinctive
+from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
@@ -40,9 +41,15 @@ def fit_logistic(
 
 
 def with_origin(rows: list[Row]) -> list[Row]:
-    """Candidates with a sensor origin, except those that agree on planes alone: these are weak whatever else holds."""
-    origin = [row for row in rows if row.quality.violation is not None]
-    return [row for row in origin if row.detail is None or is_distinctive(row.detail, RegistrationConfig())]
+    """Candidates with a sensor origin, except those that are weak whatever else holds: not constrained, planes alone."""
+    config = RegistrationConfig()
+    return [
+        row
+        for row in rows
+        if row.quality.violation is not None
+        and (row.detail is None or is_distinctive(row.detail, config))
+        and free_direction(row.quality, config) is None
+    ]
 
 
 def reliability(groups: dict[str, list[Row]]) -> list[str]:

@@ -74,6 +74,8 @@ def _on_planes(points: np.ndarray, normals: np.ndarray, agrees: np.ndarray) -> n
         on_each = (np.abs(heights) < PLANE_DISTANCE) & (np.abs(normals[counted] @ normals[tried].T) > PLANE_COSINE)
         first = tried[on_each.sum(axis=0).argmax()]
         members = points[left[_on_plane(points[left], normals[left], points[first], normals[first])]]
+        if len(members) < FEW_ON_PLANE:
+            break
         middle = members.mean(axis=0)
         normal = np.linalg.eigh(np.cov((members - middle).T))[1][:, 0]
         on_planes |= _on_plane(points, normals, middle, normal)

@@ -78,6 +78,17 @@ def test_detail_is_what_agrees_beside_the_planes(corners):
     assert furnished.agreement > 0.75
 
 
+@pytest.mark.filterwarnings("error")
+def test_points_without_planes_are_all_detail():
+    """A sphere of points that are far apart: no plane has more than one of them."""
+    points = np.random.default_rng(3).normal(size=(300, 3))
+    points = points / np.linalg.norm(points, axis=1, keepdims=True) + (0.0, 0.0, 4.0)
+    registration = Registration(None)
+    cloud = registration.prepare(points, 0.003, ORIGIN)
+    detail = measure_detail(cloud, cloud, np.eye(4), registration.config)
+    assert detail.share > 0.9 and is_distinctive(detail, registration.config)
+
+
 def test_little_detail_must_agree_where_both_see_it():
     config = RegistrationConfig()
     assert is_distinctive(Detail(0.2, 0.3), config)
