@@ -41,7 +41,7 @@ def fit_logistic(
 
 
 def with_origin(rows: list[Row]) -> list[Row]:
-    """Candidates with a sensor origin, except those that are weak whatever else holds: not constrained, planes alone."""
+    """Candidates with a sensor origin, except those that are weak anyway: not constrained, planes alone."""
     config = RegistrationConfig()
     return [
         row

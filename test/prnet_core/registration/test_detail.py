@@ -84,7 +84,7 @@ def test_points_without_planes_are_all_detail():
     points = np.random.default_rng(3).normal(size=(300, 3))
     points = points / np.linalg.norm(points, axis=1, keepdims=True) + (0.0, 0.0, 4.0)
     registration = Registration(None)
-    cloud = registration.prepare(points, 0.003, ORIGIN)
+    cloud = registration.prepare(points, 2e-6, ORIGIN)
     detail = measure_detail(cloud, cloud, np.eye(4), registration.config)
     assert detail.share > 0.9 and is_distinctive(detail, registration.config)
 
