@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/registration_whole.py --group rooms
 
 Groups: those of `verification_data.py`, 'different places', 'narrow places', 'held out', 'held out different places',
-'different twins', and 'symmetric shapes': a cube and an open box, whose pose is not unique, and a cube with a knob, whose
-pose is.
+'different twins', and 'symmetric shapes': a cube and an open box, whose pose is not unique, and a cube with a knob,
+whose pose is.
 """
 
 from __future__ import annotations
