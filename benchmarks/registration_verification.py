@@ -14,64 +14,38 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from registration_data import shape_views
-from simulated_pairs import HELD_OUT
 from verification_candidates import Row, collect, load, measure_again
-from verification_data import Pair, available_groups, different_places, held_out_places, pairs, twin_pairs
+from verification_data import (
+    Pair,
+    available_groups,
+    different_places,
+    later_places,
+    narrow_places,
+    pairs,
+    twin_pairs,
+)
 from verification_fit import reliability, write_calibration
+from verification_notes import HELD_OUT_NOTES, NOTES
 from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
 
 from prnet_core.evaluation.table import measured_here
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import outstanding_factor, score, verify
 
 CONFIG = RegistrationConfig()
 ALIKE = ("different twins",)
-
-
-NOTES = [
-    "",
-    "What is held out: in *left out* all thresholds of the table above; the coefficients of the confidence in its",
-    "table. The constants of the measures (margins along the rays, distances, cosines) were chosen with these",
-    "candidates at hand. Sensors and places that nothing was chosen on: [held",
-    "out](registration_verification_held_out.md).",
-    "",
-    "Free space. The voxel filter leaves one ray a voxel, so that near surfaces have fewer rays than far ones: a point",
-    "counts as seen where four rays lie within three spacings of the rays or 1.5 voxels. Before, only the first held:",
-    "a car's LiDAR saw 5 to 10 % of its points, and KITTI and the garage were rejected for what was not seen. Points",
-    "beside the field of view, whose nearest rays all lie on one side, are not seen.",
-    "",
-    "What is left. *Garage*, *depth camera*: several moving people or cars close to the sensor. One",
-    "moving object is one cluster of the free-space violation; the candidate is accepted where all else agrees",
-    "and the others agree much less. `min_agreement_moving` is 0.6, above the chosen 0.55: a handheld LiDAR with",
-    "little overlap, rotated by 90 degrees, agreed by 0.56. *Crowd*: most candidates are not accepted by themselves,",
-    "the correct one because it agrees much better than all others. *Corridors*: candidates rotated by 180 degrees are",
-    "accepted by themselves; the search compares them with the correct one. *Different places*: the accepted pair are",
-    "two floors of one staircase, which look alike. *Fragments* have no sensor origin; those that overlap least are",
-    "not accepted. *Table top*: a noisy stereo camera is used as far as its noise is below 1.2 % of the range,",
-    "which the scan itself shows. Views of a single wall are not constrained, and are left out of the",
-    "percentages.",
-]
-HELD_OUT_NOTES = [
-    "",
-    "Thresholds were final before acceptance on these groups was looked at (16 rings, the first of every two pairs,",
-    "and near stereo were looked at a session before), and none was changed after. The seven incorrect candidates:",
-    "two pairs of different offices of which a stereo camera sees a corner, two candidates of one pair of staircases",
-    "in two buildings, and three of the stereo camera in the right office (off by 0.4 degrees and 0.33 m, 2.7 degrees",
-    "and 0.13 m, 124 degrees). Four of the seven hardly constrain one direction: information 0.0034 to 0.0054.",
-    "`min_information` was 0.003 here. It is 0.005 since, chosen with this page known: none of 442 correct pairs of",
-    "the other groups changes. Another set has to be held out to measure what that gains.",
-    "",
-    "With the verification of a session before, measured on the same candidates: 10 incorrect candidates alone and 6",
-    "pairs, and the same 105 correct pairs.",
-]
 
 
 def different_objects():
@@ -81,8 +55,11 @@ def different_objects():
 
 
 SPECIAL = {
+    **{name: partial(held_out_pairs, name) for name in HELD_OUT},
     "held out different places": held_out_places,
     "different places": different_places,
+    "later different places": later_places,
+    "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
 }
@@ -95,8 +72,17 @@ def accepted_before(row: Row) -> bool:
     return odds >= np.log(0.88 / 0.12) and quality.num_inliers >= 50 and row.previous_information >= 0.008
 
 
-def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+def is_verified(row: Row, config: RegistrationConfig = CONFIG) -> bool:
     return verify(row.quality, config)[0] == "accepted"
+
+
+def has_detail(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+    return row.detail is None or is_distinctive(row.detail, config)
+
+
+def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
+    """By itself, without a guess."""
+    return is_verified(row, config) and has_detail(row, config)
 
 
 def stands_out(row: Row, others: list[Row], config: RegistrationConfig) -> bool:
@@ -136,15 +122,16 @@ def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_
     for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
         group = [row for row in group if not (without_correct and row.is_correct)]
         if group:
-            best = max(group, key=lambda row: (accepted_now(row, config), score(row.quality)))
-            kept.append(Kept(best, accepted_now(best, config) or stands_out(best, group, config)))
+            best = max(group, key=lambda row: (is_verified(row, config), score(row.quality)))
+            is_accepted = is_verified(best, config) or stands_out(best, group, config)
+            kept.append(Kept(best, is_accepted and has_detail(best, config)))
     return kept
 
 
 def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str, bool], int], list[str]]:
     """Accepted pairs by (group, is it correct), thresholds chosen without their recording; and those, in words."""
     groups = {name: rows for name, rows in groups.items() if name not in ALIKE}
-    table, names, recordings = make_table(groups, is_distinct)
+    table, names, _ = make_table(groups, is_distinct)
     check_table(table, [row for rows in groups.values() for row in rows])
     rows, accepted, configs = leave_one_recording_out(table)
     counts: dict[tuple[str, bool], int] = {}
@@ -152,7 +139,7 @@ def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str
         if is_accepted:
             key = names[table.pair[row]], bool(table.is_correct[row])
             counts[key] = counts.get(key, 0) + 1
-    lines = ["", f"Thresholds chosen without one of {len(recordings)} recordings, 5 % to 95 %, beside the shipped:", ""]
+    lines = ["", f"Thresholds chosen without one of {len(configs)} recordings, 5 % to 95 %, beside the shipped:", ""]
     lines += ["| threshold | chosen | shipped |", "|---|---|---|"]
     for name in GRIDS:
         low, high = np.quantile([getattr(config, name) for config in configs], [0.05, 0.95])
@@ -162,8 +149,10 @@ def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str
 
 
 def check_table(table: Table, rows: list[Row]) -> None:
-    """The table's rule is that of the library. Raises RuntimeError where they differ."""
-    if not np.array_equal(table.accepted(CONFIG), [accepted_now(row) for row in rows]):
+    """The table's rules are those of the library. Raises RuntimeError where they differ."""
+    if not np.array_equal(table.distinctive(CONFIG), [has_detail(row) for row in rows]):
+        raise RuntimeError("verification_thresholds.py and detail.py differ")
+    if not np.array_equal(table.accepted(CONFIG), [is_verified(row) for row in rows]):
         raise RuntimeError("verification_thresholds.py and verify.py accept different candidates")
 
 
@@ -180,22 +169,25 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         "group says otherwise). *Before*: overlap and residual. *Now*: each candidate by itself, shipped thresholds.",
         "*Best of pair*: the candidate that the search keeps, accepted by itself or because it agrees much better than",
         "all distinct ones of its pair; correct ones in percent of the pairs with a correct candidate that the scene",
-        "constrains, incorrect ones in percent of all pairs. *Left out*: the same, with all thresholds chosen by",
+        "constrains and distinguishes, incorrect ones in percent of all pairs. *Planes alone*: pairs whose correct",
+        "candidates agree on their three largest planes and little else, as many places would; they are weak, and not",
+        "among the percentages. *Left out*: the same, with all thresholds chosen by",
         "`verification_thresholds.py` on all other recordings. *Best incorrect*:",
         "accepted in its pair if the search had found no correct one; the search compares it with alternatives too.",
         "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
         "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
         "",
-        "| group | correct | incorrect | before: correct accepted | incorrect accepted | now: correct | incorrect | "
-        "best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
-        "|" + "---|" * 12,
+        "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | now: correct | "
+        "incorrect | best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
+        "|" + "---|" * 13,
     ]
     left_out, thresholds = ({}, []) if is_held_out else by_left_out_thresholds(groups)
     totals: dict[str, int] = {}
     table = {}
     for name, rows in groups.items():
         kept = best_of_pairs(rows)
-        best = [item for item in kept if has_correct(item.row, rows)]
+        constrained = [item for item in kept if has_correct(item.row, rows)]
+        best = [item for item in constrained if has_correct(item.row, rows, has_detail)]
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
         correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
@@ -208,6 +200,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
             "left_out_correct": left_out.get((name, True), 0),
             "left_out_incorrect": left_out.get((name, False), 0),
             "pairs": len(kept),
+            "constrained": len(constrained),
             "best": len(best),
             "best_correct": sum(item.is_correct_accepted for item in kept),
             "best_incorrect": sum(item.is_incorrect_accepted for item in kept),
@@ -222,7 +215,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
     lines.append(line("**all**", totals, not is_held_out))
     if is_held_out:
         return "\n".join(lines + HELD_OUT_NOTES) + "\n", {"groups": table, "all": totals}
-    missing = [name for name in (*available_groups(), *SPECIAL) if name not in groups]
+    names = [name for name in (*available_groups(), *SPECIAL) if is_chosen_on(name) or name in ALIKE]
+    missing = [name for name in names if name not in groups]
     if missing:
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
     lines += reliability({name: rows for name, rows in groups.items() if name not in ALIKE}) + thresholds
@@ -235,10 +229,10 @@ def is_chosen_on(group: str) -> bool:
     return group not in ALIKE and not group.startswith("held out")
 
 
-def has_correct(row: Row, rows: list[Row]) -> bool:
-    """Whether the row's pair has a correct candidate that the scene constrains in all directions."""
+def has_correct(row: Row, rows: list[Row], condition: Callable[[Row], bool] = lambda row: True) -> bool:
+    """Whether the row's pair has a correct candidate, constrained in all directions, that meets a condition."""
     return any(
-        other.is_correct and free_direction(other.quality, CONFIG) is None
+        other.is_correct and free_direction(other.quality, CONFIG) is None and condition(other)
         for other in rows
         if (other.recording, other.pair) == (row.recording, row.pair)
     )
@@ -249,6 +243,7 @@ def line(name: str, counts: dict, is_chosen_on: bool) -> str:
         return f"{counts[key]} ({100 * counts[key] / counts[of]:.1f} %)" if counts[of] else "-"
 
     cells = [str(counts["correct"]), str(counts["incorrect"])]
+    cells += [str(counts["constrained"] - counts["best"])]
     cells += [share("before_correct", "correct"), share("before_incorrect", "incorrect")]
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
@@ -270,7 +265,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     if arguments.list:
-        print("\n".join([*available_groups(), *HELD_OUT, *SPECIAL]))
+        print("\n".join([*available_groups(), *SPECIAL]))
     if arguments.collect:
         name = arguments.collect
         collect(name, SPECIAL.get(name, lambda: pairs(name))(), tuple(arguments.part))

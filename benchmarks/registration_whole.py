@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/registration_whole.py --group rooms
 
-Groups: those of `verification_data.py`, 'different places', 'different twins', and 'symmetric shapes': a cube and an
-open box, whose pose is not unique, and a cube with a knob, whose pose is.
+Groups: those of `verification_data.py`, 'different places', 'narrow places', 'held out', 'held out different places',
+'different twins', and 'symmetric shapes': a cube and an open box, whose pose is not unique, and a cube with a knob,
+whose pose is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from verification_data import Pair, different_places, pairs, twin_pairs
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
+from verification_data import Pair, different_places, narrow_places, pairs, twin_pairs
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration
@@ -66,7 +68,10 @@ def main() -> None:
     parser.add_argument("--with-identity", action="store_true", help="the same with the identity as guess, too")
     arguments = parser.parse_args()
     special = {
+        "held out": lambda: (pair for name in HELD_OUT for pair in held_out_pairs(name)),
+        "held out different places": held_out_places,
         "different places": different_places,
+        "narrow places": narrow_places,
         "different twins": lambda: twin_pairs(0, False),
         "symmetric shapes": symmetric_shapes,
     }

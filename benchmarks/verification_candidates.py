@@ -18,10 +18,12 @@ from prnet_core.geometry import se3
 from prnet_core.geometry.se3 import transform_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
+from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
 from prnet_core.registration.search import Search
+from prnet_core.registration.uncertainty import free_direction
 
 CONFIG = RegistrationConfig()
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
@@ -41,6 +43,7 @@ class Row:
     errors: tuple[float, float]
     transform: np.ndarray  # T_target_source (4, 4)
     previous_information: float  # smallest eigenvalue with the target's normals alone
+    detail: Detail | None = None  # with sensor origins, where some thresholds could accept the candidate
 
 
 def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
@@ -108,6 +111,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
                 pair.errors(transform),
                 transform,
                 previous_information(source, target, candidate.transform, candidate.quality),
+                detail_of(source, target, candidate.transform, candidate.quality),
             )
         )
     return rows
@@ -127,6 +131,21 @@ def previous_information(
     lever = (moved[inliers] - quality.centroid) / quality.radius
     jacobian = np.hstack([normals[inliers], np.cross(lever, normals[inliers])])
     return float(np.linalg.eigvalsh(jacobian.T @ jacobian / len(jacobian))[0])
+
+
+def detail_of(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, quality: AlignmentQuality
+) -> Detail | None:
+    """The detail under a transform (4, 4) in voxel units, where it may decide: see `could_be_accepted`."""
+    return measure_detail(source, target, transform, CONFIG) if could_be_accepted(quality) else None
+
+
+def could_be_accepted(quality: AlignmentQuality) -> bool:
+    """Whether some thresholds of `verification_thresholds.py` accept a candidate with sensor origins."""
+    if quality.violation is None or quality.num_inliers < CONFIG.min_inliers:
+        return False
+    agrees = quality.surface_agreement > 0.6 and quality.agreement > 0.15
+    return quality.violation < 0.12 and agrees and free_direction(quality, CONFIG) is None
 
 
 def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:
@@ -153,7 +172,8 @@ def measure_again(name: str, pairs: Iterator[Pair]) -> None:
         for file, i in mine:
             transform = to_voxels(rows[file][i].transform, source, target)
             quality = measure_alignment(source, target, transform, CONFIG)
-            rows[file][i] = replace(rows[file][i], quality=quality)
+            detail = detail_of(source, target, transform, quality)
+            rows[file][i] = replace(rows[file][i], quality=quality, detail=detail)
     for file, found in rows.items():
         file.write_bytes(pickle.dumps(found))
 

@@ -17,7 +17,9 @@ from real_pairs import REAL_PAIRS, real_scans
 from registration_data import SCANS
 from scipy.spatial import cKDTree
 from simulated_pairs import (
-    HELD_OUT,
+    LATER_SURVEYS,
+    NARROW,
+    SEED_LATER,
     SURVEYS,
     corridor_pairs,
     room_pairs,
@@ -30,8 +32,8 @@ from simulated_pairs import (
 from prnet_core.geometry import se3
 from prnet_core.simulation.two_scans import room_pair
 
-SIMULATED = ("rooms", "corridors", "twins", *SURVEYS)
-HELD_OUT_SEED = 7  # other places than those of the groups that thresholds are chosen on
+SIMULATED = ("rooms", "corridors", "twins", *SURVEYS, *LATER_SURVEYS)
+FEWEST_POINTS = 100  # of a scan: fewer show nothing
 
 
 def available_groups() -> list[str]:
@@ -41,9 +43,8 @@ def available_groups() -> list[str]:
 
 def pairs(group: str, seed: int = 0) -> list[Pair]:
     """The pairs of one place of a group; `seed` chooses the simulated ones. Raises KeyError for an unknown group."""
-    if group in HELD_OUT:
-        return cached(group, HELD_OUT_SEED, lambda: _simulated(group, HELD_OUT_SEED))
     if group in SIMULATED:
+        seed += SEED_LATER if group in LATER_SURVEYS else 0
         return cached(group, seed, lambda: _simulated(group, seed))
     return list(REAL_PAIRS[group]())
 
@@ -58,10 +59,21 @@ def different_places(seed: int = 0) -> list[Pair]:
     return cached(name, seed, lambda: _different_places(seed))
 
 
-def held_out_places() -> Iterator[Pair]:
-    """Pairs of different places of the held-out groups: of each two consecutive recordings."""
-    for group in HELD_OUT:
-        recordings = list(single_scans(group, 1, HELD_OUT_SEED))
+def narrow_places() -> Iterator[Pair]:
+    """Pairs of different places seen by sensors with a narrow field of view: two of each two recordings of a group."""
+    for group in NARROW:
+        recordings = list(single_scans(group, 3, SEED_LATER if group in LATER_SURVEYS else 0))
+        for (name, scans), (other, others) in combinations(recordings, 2):
+            for first, second in ((0, 1), (1, 2)):
+                source, target = scans[first][0], others[second][0]
+                if min(len(source), len(target)) >= FEWEST_POINTS:
+                    yield _different(group, f"{name}, {other}", source, target)
+
+
+def later_places() -> Iterator[Pair]:
+    """Pairs of different places of `LATER_SURVEYS`: of each two consecutive recordings."""
+    for group in LATER_SURVEYS:
+        recordings = list(single_scans(group, 1, SEED_LATER))
         for (name, scans), (other, others) in zip(recordings, recordings[1:], strict=False):
             yield _different(group, f"{name}, {other}", scans[0][0], others[0][0])
 
@@ -72,7 +84,7 @@ def _simulated(group: str, seed: int) -> Iterator[Pair]:
         return
     made = {"rooms": room_pairs, "corridors": corridor_pairs}
     scans = made[group](seed) if group in made else survey_pairs(group, seed)
-    tolerance = (3.0, 0.05) if group in ("table top", "held out near stereo") else (2.0, 0.3)
+    tolerance = (3.0, 0.05) if group in ("table top", "near stereo") else (2.0, 0.3)
     for scan in scans:
         yield Pair(group, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance)
 

@@ -9,8 +9,11 @@ import numpy as np
 from scipy.optimize import minimize
 from verification_candidates import Row
 
+from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
+from prnet_core.registration.detail import is_distinctive
+from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import confidence_features, object_features
 
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
@@ -38,7 +41,15 @@ def fit_logistic(
 
 
 def with_origin(rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row.quality.violation is not None]
+    """Candidates with a sensor origin, except those that are weak anyway: not constrained, planes alone."""
+    config = RegistrationConfig()
+    return [
+        row
+        for row in rows
+        if row.quality.violation is not None
+        and (row.detail is None or is_distinctive(row.detail, config))
+        and free_direction(row.quality, config) is None
+    ]
 
 
 def reliability(groups: dict[str, list[Row]]) -> list[str]:
@@ -64,7 +75,7 @@ def reliability(groups: dict[str, list[Row]]) -> list[str]:
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:
     """Fit both confidences and write the module: scans by free space, clouds without an origin by agreement."""
-    scans = {name: rows for name, rows in groups.items() if rows[0].quality.violation is not None}
+    scans = {name: with_origin(rows) for name, rows in groups.items() if rows[0].quality.violation is not None}
     objects = {name: rows for name, rows in groups.items() if rows[0].quality.violation is None}
     by_free_space = fit_logistic(scans, confidence_features) if scans else FREE_SPACE_CONFIDENCE
     by_agreement = fit_logistic(objects, object_features) if objects else OBJECT_CONFIDENCE

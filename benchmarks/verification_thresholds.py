@@ -31,6 +31,9 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
     "min_information_moving": (0.008, 0.012, 0.016),
     "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
+    "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
+    "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
+    "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
     "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
     "outstanding_agreement_object": (1.3, 1.5, 1.8),
@@ -42,13 +45,12 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; recording: of its recording. agrees_more: its agreement divided by that of the
-    best distinct candidate of its pair. answerable: whether the pair has a correct candidate that is constrained.
+    best distinct candidate of its pair. detail, detail_agreement: as if all agreed where there is no sensor origin.
     """
 
     pair: np.ndarray
     recording: np.ndarray
     is_correct: np.ndarray
-    answerable: np.ndarray
     score: np.ndarray
     enough: np.ndarray
     is_free: np.ndarray
@@ -59,6 +61,8 @@ class Table:
     across: np.ndarray
     information: np.ndarray
     agrees_more: np.ndarray
+    detail: np.ndarray
+    detail_agreement: np.ndarray
 
     def accepted(self, config: RegistrationConfig) -> np.ndarray:
         """What `verify` accepts, (N,)."""
@@ -71,6 +75,11 @@ class Table:
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
+
+    def distinctive(self, config: RegistrationConfig) -> np.ndarray:
+        """See `is_distinctive`, (N,)."""
+        some = (self.detail >= config.min_detail) & (self.detail_agreement > config.min_detail_agreement)
+        return some | (self.detail > config.clear_detail)
 
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
@@ -92,7 +101,7 @@ class Table:
         accepted = self.accepted(config)
         order = np.lexsort((self.score, accepted, self.pair))
         last = order[np.append(np.diff(self.pair[order]) > 0, True)]
-        return last, accepted[last] | self.outstanding(config)[last]
+        return last, ((accepted | self.outstanding(config)) & self.distinctive(config))[last]
 
     def part(self, mask: np.ndarray) -> Table:
         return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
@@ -106,7 +115,6 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
         for _, found in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
             pair = list(found)
             free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
-            answerable = any(row.is_correct and not f for row, f in zip(pair, free, strict=True))
             first = pair[0].recording.split(",")[0]  # of two places
             recording = recordings.setdefault((name, first), len(recordings))
             for row, is_free in zip(pair, free, strict=True):
@@ -117,7 +125,6 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
                         number,
                         recording,
                         row.is_correct,
-                        answerable,
                         score(q),
                         q.num_inliers >= RegistrationConfig().min_inliers,
                         is_free,
@@ -128,6 +135,8 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
                         q.agreement / max([1e-9, *rivals]),
+                        1.0 if row.detail is None else row.detail.share,
+                        1.0 if row.detail is None else row.detail.agreement,
                     )
                 )
             pairs.append(name)
@@ -156,13 +165,23 @@ def choose(table: Table) -> RegistrationConfig:
     return config
 
 
+def with_hope(table: Table) -> np.ndarray:
+    """Rows, as indices, of the pairs of which some thresholds of `GRIDS` could accept a candidate."""
+    scans = (table.violation < max(GRIDS["max_violation_moving"])) & (table.surface > GRIDS["min_surface_agreement"][0])
+    scans &= table.agreement > GRIDS["min_agreement_accepted"][0]
+    objects = np.isnan(table.violation) & (table.agreement > GRIDS["min_agreement_outstanding_object"][0])
+    return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))
+
+
 def leave_one_recording_out(table: Table) -> tuple[np.ndarray, np.ndarray, list[RegistrationConfig]]:
-    """Row kept of each pair and whether it is accepted, by thresholds chosen without the pair's recording."""
+    """Row kept of each pair that could be accepted and whether it is, by thresholds chosen without its recording."""
     rows, accepted, configs = [], [], []
-    for recording in range(table.recording.max() + 1):
+    hopeful = with_hope(table)
+    table = table.part(hopeful)
+    for recording in np.unique(table.recording):
         own = table.recording == recording
         configs.append(choose(table.part(~own)))
         found, is_accepted = table.part(own).kept(configs[-1])
-        rows.append(np.flatnonzero(own)[found])
+        rows.append(hopeful[own][found])
         accepted.append(is_accepted)
     return np.concatenate(rows), np.concatenate(accepted), configs

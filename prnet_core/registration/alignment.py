@@ -113,8 +113,8 @@ def measure_alignment(
     index, distance = nearest(target.level.tree, moved, config.num_threads)
     back_index, back_distance = nearest(source.level.tree, se3.apply(inverse, target_sample.points), config.num_threads)
     chosen = sample.index
-    agrees = _on_surface(sample, target, transform, index[chosen], distance[chosen])
-    agrees_back = _on_surface(target_sample, source, inverse, back_index, back_distance)
+    agrees = on_surface(sample, target, transform, index[chosen], distance[chosen])
+    agrees_back = on_surface(target_sample, source, inverse, back_index, back_distance)
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
     cosines = np.sum(own_normals * normals, axis=1)
@@ -141,7 +141,7 @@ def measure_alignment(
     )
 
 
-def _on_surface(
+def on_surface(
     sample: Sample,
     other: PreparedCloud,
     T_other_cloud: np.ndarray,

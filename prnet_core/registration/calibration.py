@@ -1,6 +1,6 @@
 """Coefficients of the confidences: written by `benchmarks/registration_verification.py --fit`."""
 
-# 4341 candidates of 18 groups
-FREE_SPACE_CONFIDENCE = (-5.43, -1.59, 0.98, 2.54)
+# 3353 candidates of 26 groups
+FREE_SPACE_CONFIDENCE = (-5.51, -1.87, 1.96, 1.39)
 # 516 candidates of 3 groups
 OBJECT_CONFIDENCE = (4.23, 5.48)

@@ -63,6 +63,9 @@ class RegistrationConfig:
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
+    min_detail: float = 0.05  # share that agrees beside the largest planes, without a guess; and up to
+    clear_detail: float = 0.1  # this share of it,
+    min_detail_agreement: float = 0.75  # of what both see there, the share that agrees
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
 
@@ -80,7 +83,7 @@ class RegistrationConfig:
     max_static_violation: float = 0.03  # up to this violation without its largest cluster,
     max_static_share: float = 0.45  # and up to this share of the violation,
     min_surface_moving: float = 0.85  # where surfaces meet otherwise,
-    min_agreement_moving: float = 0.6
+    min_agreement_moving: float = 0.65
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
 
@@ -111,6 +114,8 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
     """
     return replace(
         config,
+        min_detail=0.0,
+        clear_detail=-1.0,
         max_violation_outstanding=0.0,
         max_violation_moving=0.0,
         max_violation_certain=inf,

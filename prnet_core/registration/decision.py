@@ -9,6 +9,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.detail import is_distinctive, measure_detail
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
 from prnet_core.registration.verify import describe, fit, is_certain, verify
@@ -27,10 +28,24 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
+    Far from a guess, scans that agree on planes alone are weak: the planes of many places do.
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
     transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
     scans is accepted without.
     """
+    decision, config = _compare(search, best, guess), search.config
+    chosen = decision.best
+    if decision.status != ACCEPTED or chosen.quality.violation is None or is_near(chosen, guess, config):
+        return decision
+    detail = measure_detail(search.source, search.target, chosen.transform, config)
+    if is_distinctive(detail, config):
+        return decision
+    share = f"{100 * detail.share:.1f} % agree beside the largest planes"
+    return Decision(chosen, WEAK, f"another place with like walls would agree as well, {share}: {decision.reason}")
+
+
+def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
+    """Verify the best candidate of a search and compare it with its alternatives."""
     config = search.config
     status, reason = verify(best.quality, config)
     if search.outstanding is best:

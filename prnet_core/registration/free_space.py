@@ -91,18 +91,25 @@ def measure_free_space(
         return None
     points = se3.apply(T_other_cloud, sample.points)
     normals = sample.normals @ T_other_cloud[:3, :3].T
+    visible, through = seen_by(other, sample, T_other_cloud)
+    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
+    through &= ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
+    across = visible & (np.abs(normals @ axis) > ACROSS)
+    masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
+    largest = largest_cluster(points[through]) / len(points)
+    return FreeSpace(*(float(mask.mean()) for mask in masks), largest)  # type: ignore[call-arg]
+
+
+def seen_by(other: PreparedCloud, sample: Sample, T_other_cloud: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which solid points (S,) of a sample are visible to another cloud's sensor, and which its rays pass through."""
+    points = se3.apply(T_other_cloud, sample.points)
+    normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = np.zeros(len(points), bool), np.zeros(len(points), bool)
     for view in nearest_views(other.views, points.mean(axis=0)):
         seen, passed = _against(view, points, normals, sample.thickness, other.config.num_threads)
         visible |= seen
         through |= passed
-    visible &= sample.is_solid
-    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
-    through &= sample.is_solid & ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
-    across = visible & (np.abs(normals @ axis) > ACROSS)
-    masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
-    largest = largest_cluster(points[through]) / len(points)
-    return FreeSpace(*(float(mask.mean()) for mask in masks), largest)  # type: ignore[call-arg]
+    return visible & sample.is_solid, through & sample.is_solid
 
 
 def largest_cluster(points: np.ndarray) -> int:
