@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.odometry.config import OdometryConfig
-from prnet_core.odometry.prediction import Predicted
+from prnet_core.odometry.prediction import FASTER, SLOWER, Predicted
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.registration import Registration
@@ -64,7 +64,8 @@ class LostTrack:
         if self.num_followed:
             predictions = segment.predictions(sweep, time)
         else:
-            predictions = [*segment.predictions_while_lost(sweep, time), Predicted(segment.pose, segment.twist)]
+            changed = segment.predictions_while_lost(sweep, time, SLOWER + FASTER)
+            predictions = [*changed, Predicted(segment.pose, segment.twist)]
         is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
         result, twist = segment.track(sweep, predictions, is_tracking=is_tracking, is_cheap=True)
         if result.usable:

@@ -10,7 +10,7 @@ from prnet_core.geometry import se3
 
 MAX_TRANSLATION_ERROR = 0.25  # of the scan's median range, and
 MAX_ROTATION_ERROR = 0.35  # radians: a guess frame that was further off last time is tried second
-SHARES = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5)  # of the last velocity, that the sensor may have had since
+SLOWER, FASTER = (0.0, 0.5, 1.0), (1.5, 2.0, 2.5)  # shares of the last velocity, that the sensor may have had since
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,12 @@ class Prediction:
             predicted.append(Predicted(pose @ se3.exp(mean * elapsed), twist + change))
         return predicted
 
-    def by_changed_velocity(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
+    def by_changed_velocity(
+        self, pose: np.ndarray, twist: np.ndarray, elapsed: float, shares: tuple[float, ...]
+    ) -> list[Predicted]:
         """The sensor braked, stopped or accelerated since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
-        return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in SHARES]
+        return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
 
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
         """The guess frame's prediction from the last pose (4, 4) beside another one, the more trusted first."""

@@ -12,7 +12,7 @@ from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.keyframes import Keyframes
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.lost_track import LostTrack
-from prnet_core.odometry.prediction import Predicted
+from prnet_core.odometry.prediction import FASTER, Predicted
 from prnet_core.odometry.scale import PreciseRange
 from prnet_core.odometry.scan_tracker import is_near_target, nearest_prediction
 from prnet_core.odometry.segment import Segment
@@ -151,11 +151,11 @@ class ScanOdometry:
         first, near = predictions[0], predictions
         if is_lost:
             target = segment.target()
-            near = [] if self._is_search_due() else [p for p in predictions if is_near_target(sweep, p, target)]
+            near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
         is_tracking = not is_lost and time - segment.pose_time <= self._longest_tracked_gap()
         result, twist = segment.track(sweep, near, deadline, is_tracking, is_lost)
         if segment.tracker.can_follow(result):
-            if is_lost and not self._is_reachable(result.T_target_source, first.pose, time, sweep):
+            if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
             return self._follow(sweep, time, twist, result)
         if not near:
@@ -163,12 +163,19 @@ class ScanOdometry:
         return self._search(sweep, time, twist, first.pose, result, deadline)
 
     def _predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """By the track of the lost scans, by velocities about the last one, or by a guess frame."""
-        segment = self._segment
+        """Where odom continues if the scan is found elsewhere, and for an attempt where it may be nearest to the map.
+
+        The first is by the track of the lost scans or, without faster ones, by velocities about the last one.
+        """
+        segment, target = self._segment, self._segment.target()
         expected = segment.predictions_while_lost(sweep, time)
         self._lost_track.add(sweep, time, Predicted(expected[0].pose, segment.twist), segment.covariance)
         tracked = self._lost_track.predicted
-        return expected if tracked is None else [nearest_prediction(sweep, [tracked, *expected], segment.target())]
+        faster = segment.predictions_while_lost(sweep, time, FASTER)
+        others = [*expected, *faster] if tracked is None else [tracked, *expected, *faster]
+        nearest = nearest_prediction(sweep, others, target)
+        continued = expected[0] if tracked is None else tracked
+        return [continued] if nearest is continued else [continued, nearest]
 
     def _longest_tracked_gap(self) -> float:
         return self._segment.longest_tracked_gap(self._stamps.usual_interval)

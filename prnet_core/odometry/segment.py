@@ -11,7 +11,7 @@ from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
-from prnet_core.odometry.prediction import Predicted, Prediction
+from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.scan_tracker import ScanTracker, nearest_prediction
 from prnet_core.odometry.start_motion import estimate_start_motion
@@ -68,9 +68,9 @@ class Segment:
         predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
 
-    def predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """The same, but the sensor may have braked or accelerated."""
-        changed = self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time)
+    def predictions_while_lost(self, sweep: Sweep, time: float, shares: tuple[float, ...] = SLOWER) -> list[Predicted]:
+        """The same, but the sensor had another share of its velocity since."""
+        changed = self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time, shares)
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, changed, self.target()))
 
     def track(
