@@ -98,6 +98,10 @@ class Keyframes:
         self._frames.clear()
         self._prepared.clear()
 
+    def release(self) -> None:
+        """Drop the prepared targets: no scan is searched for any more."""
+        self._prepared.clear()
+
     def prepared(self, frame: Keyframe, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
         """A keyframe as a target, with its sensor's position; the last `MAX_PREPARED` ones used are kept."""
         kept = self._prepared.pop(id(frame), None)

@@ -68,6 +68,7 @@ class ScanOdometry:
         """The odometry is not lost, or not any more."""
         self._lost_scans, self._num_searches = 0, 0
         self._lost_track.stop()
+        self.keyframes.release()
 
     def register_scan(
         self,
