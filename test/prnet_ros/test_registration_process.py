@@ -107,7 +107,10 @@ def test_a_process_that_cannot_start_is_reported_and_tried_again(robot):
     robot.change_core("sys.modules['small_gicp'] = None")
     robot.start_node(wait=False)
     robot.wait_for_count("error.ModuleNotFoundError", 2)
-    assert any(status.level == b"\x02" and "small_gicp" in status.message for status in robot.statuses)
+    robot.wait_until(
+        lambda: any(status.level == b"\x02" and "small_gicp" in status.message for status in robot.statuses),
+        "the error",
+    )
     assert robot.stop_node() == 0
 
 
