@@ -96,7 +96,7 @@ class Keyframes:
     def clear(self) -> None:
         """Drop all keyframes."""
         self._frames.clear()
-        self._prepared.clear()
+        self.release()
 
     def release(self) -> None:
         """Drop the prepared targets: no scan is searched for any more."""

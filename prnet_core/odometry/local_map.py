@@ -36,6 +36,7 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
+        self._joined: Surface | None = None  # of all keyframes
         self._target: PreparedCloud | None = None
         self._position = np.zeros(3)  # that the target was last checked for, and
         self._shown = np.zeros(0, bool)  # which points it was built of
@@ -52,7 +53,7 @@ class LocalMap:
         self._frames.append(frame)
         if self._voxel_size > 0.0:
             self._filtered.append(self._filter(frame))
-        self._target = None
+        self._joined = self._target = None
 
     def restart(self, frames: list[Keyframe]) -> None:
         """Join these keyframes only; the first of them counts as the newest."""
@@ -69,7 +70,7 @@ class LocalMap:
         if voxel_size != self._voxel_size:
             self._voxel_size = voxel_size
             self._filtered = deque((self._filter(frame) for frame in self._frames), self._filtered.maxlen)
-            self._target = None
+            self._joined = self._target = None
         if self._target is None or not np.array_equal(position, self._position):
             self._position = position.copy()
             visible = self._visible(position, reach)
@@ -91,16 +92,23 @@ class LocalMap:
 
     def _visible(self, position: np.ndarray, reach: float) -> np.ndarray:
         """Which points of the keyframes, (N,), are within reach of a position (3,) and face it."""
-        rays = position - np.vstack([surface.points for surface in self._filtered])
+        points, normals = self._joined_surface()
+        rays = position - points
         ranges = np.linalg.norm(rays, axis=1)
-        facing = np.einsum("ij,ij->i", rays, np.vstack([surface.normals for surface in self._filtered]))
+        facing = np.einsum("ij,ij->i", rays, normals)
         return (ranges < reach) & (facing > BACK_FACING * ranges)
+
+    def _joined_surface(self) -> Surface:
+        if self._joined is None:
+            points, normals = zip(*self._filtered, strict=True)
+            self._joined = Surface(np.vstack(points), np.vstack(normals))
+        return self._joined
 
     def _build(self, visible: np.ndarray) -> PreparedCloud:
         count = len(self._frames)
         view = np.arange(count) - max(0, count - NUM_VIEWS)
         index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])[visible]
-        points = np.vstack([surface.points for surface in self._filtered])[visible]
+        points = self._joined_surface().points[visible]
         if len(points) > MAX_POINTS:
             chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)
             points, index = points[chosen], index[chosen]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.odometry.config import OdometryConfig
-from prnet_core.odometry.prediction import FASTER, SLOWER, Predicted
+from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.registration import Registration
@@ -54,7 +54,9 @@ class LostTrack:
             self._pause = min(self._num_failed - 1, MAX_PAUSE)
             if self._pause:
                 return
-        segment = Segment(self._registration, self._config, covariance)
+        segment = Segment(
+            self._registration, self._config, _with_predicted_step(covariance, expected.pose, sweep.scale)
+        )
         if segment.begin(sweep, time, expected.twist):
             self.segment, self.T_map_first = segment, expected.pose
 
@@ -78,3 +80,13 @@ class LostTrack:
     def can_continue(self, wanted: int) -> bool:
         """Whether at least `wanted` scans in a row, or MIN_FOLLOWED, were tracked."""
         return self.segment is not None and self.num_followed >= min(wanted, MIN_FOLLOWED)
+
+
+def _with_predicted_step(covariance: np.ndarray, pose: np.ndarray, scale: float) -> np.ndarray:
+    """Covariance (6, 6) of a pose (4, 4) that was predicted, about its own axes: by as much as a prediction may be off.
+
+    covariance: of the last tracked pose, about the map's axes. scale: the scan's median range.
+    """
+    rotation = np.kron(np.eye(2), pose[:3, :3])
+    deviation = np.r_[np.full(3, MAX_TRANSLATION_ERROR * scale), np.full(3, MAX_ROTATION_ERROR)]
+    return rotation.T @ covariance @ rotation + np.diag(deviation**2)

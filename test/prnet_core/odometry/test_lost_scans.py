@@ -136,6 +136,7 @@ def test_a_new_local_map_after_lost_scans_continues_odom():
     assert [update.map_id for update, _ in updates] == [last.map_id] * 2 + [last.map_id + 1] * 4
     assert "a new local map continues" in updates[2][0].reason
     (lost, at_lost), (found, at_found) = updates[0], updates[-1]
+    assert np.diag(found.covariance).min() > 100.0 * np.diag(last.covariance).max()  # of the step that was predicted
     step = se3.invert(lost.T_odom_sensor) @ found.T_odom_sensor
     np.testing.assert_allclose(step, se3.invert(at_lost) @ at_found, atol=0.1)
     carried = np.linalg.norm(lost.T_odom_sensor[:3, 3] - last.T_odom_sensor[:3, 3])
