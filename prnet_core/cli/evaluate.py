@@ -15,7 +15,7 @@ def evaluate(
     protocol: str = typer.Option("objects", help="objects, noise, hard or full."),
     method: list[str] = typer.Option(
         ["icp", "fgr", "prnet", "prnet+refine"],
-        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeatable. "
+        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; prnet+hypotheses; repeatable. "
         "NETWORK:LABEL uses the weights of that label. The trivial rows are always shown.",
     ),
     json: Path = typer.Option(None, help="File for the table (JSON); the Markdown file gets the same name."),

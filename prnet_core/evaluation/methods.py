@@ -17,9 +17,10 @@ from prnet_core.evaluation.classical_methods import FGR, ICP, refine
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.method import Centroid, ConstantRotation, Identity, Method
+from prnet_core.evaluation.several_hypotheses import SeveralHypotheses
 from prnet_core.training.methods import METHODS as TRAINED
 
-REFINE_SUFFIX = "+refine"
+REFINE_SUFFIX, HYPOTHESES_SUFFIX = "+refine", "+hypotheses"
 LABEL = ":"
 TRIVIAL = ("identity", "constant", "centroid")
 
@@ -53,11 +54,14 @@ class Refined:
 
 
 def make_method(name: str, options: MethodOptions = MethodOptions()) -> Method:
-    """The method of this name, or NAME+refine. Raises ValueError for an unknown name."""
-    base = name.removesuffix(REFINE_SUFFIX)
+    """The method of this name, NAME+refine, or prnet+hypotheses (`SeveralHypotheses`). Raises ValueError for another
+    name."""
+    base = name.removesuffix(REFINE_SUFFIX).removesuffix(HYPOTHESES_SUFFIX)
     if base.partition(LABEL)[0] in NETWORKS:
         method = _network(options, base)
-    elif base in METHODS:
+        if name.endswith(HYPOTHESES_SUFFIX):
+            return SeveralHypotheses(method.network)
+    elif base in METHODS and not name.endswith(HYPOTHESES_SUFFIX):
         method = METHODS[base]()
     else:
         raise ValueError(f"unknown method {name!r}: {', '.join((*METHODS, *NETWORKS))}, each also with {REFINE_SUFFIX}")
