@@ -8,6 +8,7 @@ import torch
 
 from prnet_core.evaluation.classical_methods import Refinement
 from prnet_core.evaluation.learned_methods import NetworkMethod
+from prnet_core.evaluation.method import Centroid
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet
 from prnet_core.pairs.normalise import normalise_pair
@@ -20,10 +21,10 @@ ROTATION_WEIGHT = 1.0
 
 
 class SeveralHypotheses:
-    """PRNet's transform and the best hypotheses of its first pass, each refined by GICP; the best agreement wins.
+    """PRNet's transform, the best hypotheses of its first pass and the aligned centroids, each refined by GICP.
 
-    Of transforms under which the surfaces agree equally well, as those of a symmetric object, the one with the smaller
-    rotation is preferred: objects of the protocols are rotated by at most 45 degrees about each axis.
+    The result is the transform under which the surfaces agree best. Where they agree equally well, as for a symmetric
+    object, the smaller rotation is preferred: the protocols rotate by at most 45 degrees about each axis.
     """
 
     def __init__(self, network: PRNet) -> None:
@@ -33,7 +34,8 @@ class SeveralHypotheses:
 
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         refinement, surfaces = Refinement(source, target), (_Surface(source), _Surface(target))
-        transforms = self.method.register(source, target), *self._hypotheses(source, target)
+        own = self.method.register(source, target)
+        transforms = own, *self._hypotheses(source, target), Centroid().register(source, target)
         refined = [refinement.refine(transform) for transform in transforms]
         scores = [
             surface_agreement(*surfaces, T) - ROTATION_WEIGHT * (se3.rotation_angle(T[:3, :3]) / np.pi) ** 2

@@ -25,8 +25,9 @@ GO_ICP_NOTE = (
 )
 
 HYPOTHESES_NOTE = (
-    "prnet+hypotheses refines the network's result and the eight best hypotheses of its first pass, and keeps the one "
-    "whose surfaces agree best; of equal ones, as those of a symmetric object, that with the smaller rotation."
+    "prnet+hypotheses refines the network's result, the eight best hypotheses of its first pass and the aligned "
+    "centroids, and keeps the transform under which the surfaces agree best, less (angle / 180 deg)^2: of equal ones, "
+    "as those of a symmetric object, that with the smaller rotation. Chosen on 128 shapes held out of the training."
 )
 UNSEEN_NOTE = (
     "For weights trained without ModelNet40, such as the packaged ones, these are unseen objects. Training used no "
