@@ -64,10 +64,7 @@ def register(
         scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
         origin = np.zeros(3) if scan else None
         result = registration.register(
-            *clouds,
-            None if guess is None else read_numbers(guess),
-            source_origin=origin,
-            target_origin=origin,
+            *clouds, None if guess is None else read_numbers(guess), source_origin=origin, target_origin=origin
         )
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))

@@ -15,13 +15,7 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
-from prnet_core.registration import (
-    ACCEPTED,
-    AMBIGUOUS,
-    REJECTED,
-    Registration,
-    RegistrationResult,
-)
+from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points

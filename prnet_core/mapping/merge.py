@@ -60,10 +60,7 @@ def _largest_group(transforms: list[np.ndarray], distance: float) -> list[int]:
 
 
 def _join(
-    first: KeyframeMap,
-    second: KeyframeMap,
-    T_first_second: np.ndarray,
-    links: list[tuple[int, LocalizationResult]],
+    first: KeyframeMap, second: KeyframeMap, T_first_second: np.ndarray, links: list[tuple[int, LocalizationResult]]
 ) -> KeyframeMap:
     offset = len(first)
     joined = KeyframeMap(list(first.keyframes), list(first.poses), list(first.constraints))

@@ -61,11 +61,7 @@ class DepthCamera:
         )  # fmt: skip
 
     def frame(
-        self,
-        scene: RayScene | MovingScene,
-        T_world_camera: np.ndarray,
-        random: np.random.Generator,
-        time: float = 0.0,
+        self, scene: RayScene | MovingScene, T_world_camera: np.ndarray, random: np.random.Generator, time: float = 0.0
     ) -> np.ndarray:
         """Points (height, width, 3) float32 in the optical frame at `time`, NaN where nothing was measured."""
         plane = self._image_plane()

@@ -42,10 +42,7 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
     position, yaw, pitch = free_position(scene, rng), rng.uniform(-np.pi, np.pi), rng.uniform(-0.6, 0.2)
     for _ in range(3 * count):
         views = int(rng.integers(6, 11))
-        target_yaw, target_pitch = (
-            yaw + rng.normal(0.0, 0.5),
-            np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3),
-        )
+        target_yaw, target_pitch = (yaw + rng.normal(0.0, 0.5), np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3))
         end = clip_to_region(scene, position + rng.normal(0.0, 0.35, 3) * (1.0, 1.0, 0.3))
         poses = [
             camera_pose(position + s * (end - position), yaw + s * (target_yaw - yaw),

@@ -36,12 +36,7 @@ class SpinningLidar:
     @staticmethod
     def with_beams(channels: int) -> SpinningLidar:
         """A typical sensor of 16, 32, 64 or 128 beams at 10 Hz. Raises ValueError for another number."""
-        models = {
-            16: (1800, -15.0, 15.0),
-            32: (1024, -25.0, 15.0),
-            64: (1024, -22.5, 22.5),
-            128: (1024, -22.5, 22.5),
-        }
+        models = {16: (1800, -15.0, 15.0), 32: (1024, -25.0, 15.0), 64: (1024, -22.5, 22.5), 128: (1024, -22.5, 22.5)}
         if channels not in models:
             raise ValueError(f"{channels} beams: known are {', '.join(map(str, models))}")
         columns, lowest, highest = models[channels]

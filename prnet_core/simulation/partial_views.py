@@ -92,9 +92,7 @@ def _scan_around(
 def _car_lidar() -> Scanner:
     """64 rings from -24.8 to 2 degrees, as on a car's roof."""
     elevation, azimuth = np.meshgrid(
-        np.linspace(np.radians(-24.8), np.radians(2.0), 64),
-        np.arange(1024) * 2 * np.pi / 1024,
-        indexing="ij",
+        np.linspace(np.radians(-24.8), np.radians(2.0), 64), np.arange(1024) * 2 * np.pi / 1024, indexing="ij"
     )
     directions = spherical(elevation.ravel(), azimuth.ravel())
     return Scanner(directions, 2.0, 80.0, 0.02, 0.0, 0.1, 2 * np.pi)

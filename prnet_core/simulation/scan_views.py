@@ -29,12 +29,7 @@ class ScanViews:
     """Views grouped by scene. `len()` scenes; `views[i]` is the list of the i-th scene's views."""
 
     def __init__(
-        self,
-        points: np.ndarray,
-        scales: np.ndarray,
-        starts: np.ndarray,
-        poses: np.ndarray,
-        scenes: np.ndarray,
+        self, points: np.ndarray, scales: np.ndarray, starts: np.ndarray, poses: np.ndarray, scenes: np.ndarray
     ):
         """points int16 (P, 3) of all V views one after the other, scales (V,) metres a unit, starts (V + 1,),
         poses (V, 4, 4) T_world_sensor, scenes (V,) the scene's index of each view, ascending from 0.
@@ -85,22 +80,13 @@ class ScanViews:
                 owners.append(owner)
         starts = np.cumsum([0] + [len(cloud) for cloud in points])
         return ScanViews(
-            np.concatenate(points),
-            np.array(scales, np.float32),
-            starts,
-            np.array(poses, np.float32),
-            np.array(owners),
+            np.concatenate(points), np.array(scales, np.float32), starts, np.array(poses, np.float32), np.array(owners)
         )
 
     def save(self, path: Path | str) -> None:
         """Write a compressed npz."""
         np.savez_compressed(
-            path,
-            points=self.points,
-            scales=self.scales,
-            starts=self.starts,
-            poses=self.poses,
-            scenes=self.scenes,
+            path, points=self.points, scales=self.scales, starts=self.starts, poses=self.poses, scenes=self.scenes
         )
 
     @staticmethod

@@ -39,11 +39,7 @@ def standing(pose: np.ndarray) -> Trajectory:
 
 
 def scan_from(
-    sensor: Sensor,
-    scene: RayScene | MovingScene,
-    pose: np.ndarray,
-    rng: np.random.Generator,
-    time: float = 0.0,
+    sensor: Sensor, scene: RayScene | MovingScene, pose: np.ndarray, rng: np.random.Generator, time: float = 0.0
 ) -> np.ndarray:
     """Points (N, 3) in the frame of a sensor that stands still at `pose` (x forward, z up; optical for a camera)."""
     if isinstance(sensor, DepthCamera):

@@ -12,11 +12,7 @@ SAME_CELL_TOLERANCE, AROUND_TOLERANCE = 2.5, 5.0
 """How much farther than the nearest point, in cells, a point may be and still be seen."""
 
 
-def visible_points(
-    points: np.ndarray,
-    camera: np.ndarray,
-    cell: float,
-) -> np.ndarray:
+def visible_points(points: np.ndarray, camera: np.ndarray, cell: float) -> np.ndarray:
     """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
 
     `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the

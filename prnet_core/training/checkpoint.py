@@ -53,11 +53,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    folder: Path,
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    warn=print,
-    average: WeightAverage | None = None,
+    folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, warn=print, average: WeightAverage | None = None
 ) -> Progress:
     """Restore the newest intact checkpoint. A damaged one is reported through `warn`, and the previous one is used."""
     for record_path in sorted(folder.glob("checkpoint-*.json"), reverse=True):

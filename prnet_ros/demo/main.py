@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.io.bag_poses import (
-    Poses,
-    ground_truth_if_usable,
-    root_frame,
-    static_transform,
-    static_transforms,
-)
+from prnet_core.io.bag_poses import Poses, ground_truth_if_usable, root_frame, static_transform, static_transforms
 from prnet_core.io.bags import Bag, BagError, open_bag
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.arguments import domain_id, positive
@@ -277,10 +271,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
         help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
     )
     parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("demo_output"),
-        help="folder for what is written (default: %(default)s)",
+        "--output", type=Path, default=Path("demo_output"), help="folder for what is written (default: %(default)s)"
     )
     return parser.parse_args(argv)
 

@@ -9,12 +9,7 @@ import numpy as np
 from prnet_core.geometry.se3 import invert
 from prnet_core.io.bag_poses import Poses
 from prnet_core.io.trajectories import Trajectory
-from prnet_core.odometry.metrics import (
-    RelativePoseError,
-    absolute_trajectory_error,
-    match_stamps,
-    relative_pose_error,
-)
+from prnet_core.odometry.metrics import RelativePoseError, absolute_trajectory_error, match_stamps, relative_pose_error
 from prnet_ros.demo.restart import Restart
 
 _WITH_STATUS = ("first", "accepted", "weak")
