@@ -8,6 +8,7 @@ import numpy as np
 
 from prnet_core.simulation.moving_scene import MovingScene, Trajectory
 from prnet_core.simulation.ray_scene import RayScene
+from prnet_core.simulation.views import spherical
 
 RESOLUTION = 1.0 / 1024.0
 """Coordinates are rounded to this many metres: float32 with short mantissas packs to half the size."""
@@ -71,7 +72,7 @@ class SpinningLidar:
         azimuth = np.pi - np.arange(self.columns) * (2.0 * np.pi / self.columns)
         elevation = np.deg2rad(np.linspace(self.lowest_deg, self.highest_deg, self.channels))
         azimuth, elevation = np.meshgrid(azimuth, elevation, indexing="ij")
-        return _unit_vectors(azimuth, elevation)
+        return spherical(elevation, azimuth)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class NonRepetitiveLidar:
         first, second = (2.0 * np.pi * rate * times for rate in self.prism_hz)
         half = np.deg2rad(self.field_of_view_deg) / 4.0
         azimuth, elevation = half * (np.cos(first) + np.cos(second)), half * (np.sin(first) + np.sin(second))
-        return _unit_vectors(azimuth, elevation)
+        return spherical(elevation, azimuth)
 
 
 def measured_points(
@@ -134,8 +135,3 @@ def measured_points(
     seen &= random.random(distance.shape) >= lidar.dropout
     points = (distance[seen] + noise[seen])[:, None] * directions[seen]
     return (np.round(points / RESOLUTION) * RESOLUTION).astype(np.float32), seen
-
-
-def _unit_vectors(azimuth: np.ndarray, elevation: np.ndarray) -> np.ndarray:
-    flat = np.cos(elevation)
-    return np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)], axis=-1)

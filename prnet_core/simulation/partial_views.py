@@ -16,10 +16,10 @@ from prnet_core.simulation.fragments import (
     random_stereo_camera,
     room_fragments,
 )
-from prnet_core.simulation.scanners import Scanner, random_lidar, spherical
+from prnet_core.simulation.scanners import Scanner, random_lidar
 from prnet_core.simulation.scene_builder import Scene
 from prnet_core.simulation.two_scans import scan_from
-from prnet_core.simulation.views import View
+from prnet_core.simulation.views import View, spherical
 
 MIN_RETURNS, MIN_PIXELS = 1000, 2500
 LIDAR_RAYS = 16_000
