@@ -19,6 +19,7 @@ from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration,
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
+from prnet_core.registration.result import UNKNOWN_VARIANCE
 
 PREPARED_SUBMAPS = 64
 
@@ -233,16 +234,9 @@ class Localizer:
         return int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
 
     def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
-        difference = se3.invert(first) @ second
+        distance, angle = se3.difference(first, second)
         limit = 2.0 * self.registration.config.coarse_factor * self.voxel_size
-        return (
-            float(np.linalg.norm(difference[:3, 3])) < limit
-            and se3.rotation_angle(difference[:3, :3]) < self.config.same_place_angle
-        )
-
-    def _in_map(self, keyframe: int, covariance: np.ndarray) -> np.ndarray:
-        to_map = se3.adjoint(self.map.poses[keyframe])
-        return to_map @ covariance @ to_map.T
+        return distance < limit and angle < self.config.same_place_angle
 
     def _found(
         self,
@@ -253,11 +247,12 @@ class Localizer:
         alternatives: list[np.ndarray],
         began: float,
     ) -> LocalizationResult:
+        to_map = se3.adjoint(self.map.poses[keyframe])
         return LocalizationResult(
             status=status,
             reason=reason,
             T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=self._in_map(keyframe, result.covariance),
+            covariance=to_map @ result.covariance @ to_map.T,
             keyframe=keyframe,
             alternatives=alternatives,
             registration=result,
@@ -265,7 +260,5 @@ class Localizer:
         )
 
     def _rejected(self, reason: str, began: float) -> LocalizationResult:
-        from prnet_core.registration.result import UNKNOWN_VARIANCE
-
         seconds = time.perf_counter() - began
         return LocalizationResult(REJECTED, reason, np.eye(4), np.eye(6) * UNKNOWN_VARIANCE, seconds=seconds)

@@ -35,9 +35,8 @@ class FoundPose:
     @property
     def errors(self) -> tuple[float, float]:
         """Metres and degrees between the two."""
-        difference = se3.invert(self.T_expected) @ self.T_map_base
-        degrees = float(np.degrees(se3.rotation_angle(difference[:3, :3])))
-        return float(np.linalg.norm(difference[:3, 3])), degrees
+        distance, angle = se3.difference(self.T_expected, self.T_map_base)
+        return distance, float(np.degrees(angle))
 
 
 @dataclass(frozen=True)
