@@ -10,6 +10,8 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
+from prnet_core.io.safe_write import replacing
+
 from .weight_average import WeightAverage
 
 KEPT = 2
@@ -87,9 +89,7 @@ def _restore(tensors: dict, network: nn.Module, optimiser: torch.optim.Optimizer
 
 
 def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
+    with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, path)
