@@ -21,8 +21,8 @@ def test_scans_in_tf_and_odometry_out(robot, walk_poses):
     for pose, transform, odometry in zip(poses, robot.transforms, robot.odometry):
         assert (transform.header.frame_id, transform.child_frame_id) == ("odom", "lidar")
         assert (odometry.header.frame_id, odometry.child_frame_id) == ("odom", "lidar")
-        truth = se3.invert(poses[0]) @ pose
-        assert_close(matrix_of(transform.transform), truth)
+        ground_truth = se3.invert(poses[0]) @ pose
+        assert_close(matrix_of(transform.transform), ground_truth)
         np.testing.assert_allclose(pose_matrix(odometry), matrix_of(transform.transform), atol=1e-9)
         for covariance in (odometry.pose.covariance, odometry.twist.covariance):
             diagonal = np.diag(np.reshape(covariance, (6, 6)))
@@ -186,8 +186,8 @@ def test_registered_cloud_lies_on_the_room_and_trajectory_grows(robot, walk_pose
         robot.wait_for_odometry(START + i * PERIOD)
     robot.wait_until(lambda: clouds and stamp_of(clouds[-1]) == stamp_of(robot.odometry[-1]), "the last cloud")
     assert clouds[-1].header.frame_id == "odom"
-    truth = se3.apply(se3.invert(poses[0]) @ poses[-1], points)
-    assert np.linalg.norm(read_cloud(clouds[-1]).points - truth, axis=1).max() < 0.1
+    ground_truth = se3.apply(se3.invert(poses[0]) @ poses[-1], points)
+    assert np.linalg.norm(read_cloud(clouds[-1]).points - ground_truth, axis=1).max() < 0.1
     robot.wait_until(lambda: paths and len(paths[-1].poses) == 4, "the trajectory")
     assert paths[-1].header.frame_id == "odom"
 
