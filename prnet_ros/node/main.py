@@ -86,7 +86,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _spin(executor, node, is_stopping: threading.Event) -> None:
-    """Serve callbacks until asked to stop; an exception of one of them ends nothing."""
+    """Serve callbacks until `is_stopping`; an exception of one of them is logged and ends nothing."""
     while not is_stopping.is_set():
         try:
             executor.spin()

@@ -199,7 +199,7 @@ def test_services_and_initial_poses(driver, walk, map_folder):
 
     pose = walk[1][30]
     give(pose, frame="odom")
-    driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the wrong frame to be refused")
+    driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the other frame to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.position, "x", float("nan")))
     driver.wait_for_map_status(has_refused(2, "not a rigid transform"), "NaN to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.orientation, "w", 0.0) or zero(message))

@@ -1,4 +1,4 @@
-"""How the node starts, ends, and lives with what its neighbours do."""
+"""How the node starts, ends, and reacts to other nodes."""
 
 import signal
 
