@@ -77,7 +77,8 @@ class Replay:
         self._start = 0.0
         self._num_clouds = 0
         self._cloud_topic = bag.point_cloud_topic(options.topic)
-        self._statics = self._static_messages()
+        # All of them are published before the first cloud, wherever they were recorded.
+        self._statics = list(bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
         self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
         if self._is_transforms(TF):
             self._publishers[TF] = self._publisher(node, TF, depth=100)
@@ -174,10 +175,6 @@ class Replay:
         """Full names of the nodes that subscribe to the clouds."""
         endpoints = self._node.get_subscriptions_info_by_topic(self.cloud_publisher.topic_name)
         return sorted(f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in endpoints)
-
-    def _static_messages(self) -> list[BagMessage]:
-        """All messages of /tf_static: they are published before the first cloud, wherever they were recorded."""
-        return list(self._bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
 
     def _is_transforms(self, topic: str) -> bool:
         return topic in self._bag.topics and self._bag.topics[topic].msgtype == TRANSFORMS

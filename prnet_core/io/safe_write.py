@@ -25,8 +25,6 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
     if suffixes and path.suffix.lower() not in suffixes:
         raise ValueError(f"{path}: written as {' '.join(sorted(suffixes))}, not {path.suffix or 'without a suffix'}")
     target = _target(path)
-    if target.is_symlink():
-        raise OSError(f"{path} cannot be written: its links lead in a circle")
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a file to write")
     if _is_special(target):
@@ -49,8 +47,6 @@ def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
     """
     path = Path(path)
     nearest = _target(path)
-    if nearest.is_symlink():
-        raise OSError(f"{path} cannot be written: its links lead in a circle")
     while not nearest.exists():
         nearest = nearest.parent
     if not nearest.is_dir():
@@ -85,7 +81,8 @@ def replacing(path: Path | str) -> Iterator[Path]:
     """
     target = _target(Path(path))
     folder = Path(tempfile.mkdtemp()) if _is_special(target) else None
-    temporary = _beside(target if folder is None else folder / target.name)
+    name = f".{target.stem}.{os.getpid()}.part{target.suffix}"
+    temporary = target.with_name(name) if folder is None else folder / name
     try:
         temporary.touch()
         mode = stat.S_IMODE((target if target.is_file() else temporary).stat().st_mode)
@@ -105,12 +102,12 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    """Where the links of `path` lead."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(f"{path} cannot be written: its links lead in a circle")
+    return target
 
 
 def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")

@@ -188,7 +188,7 @@ class Localizer:
     def _register_near(
         self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
     ) -> tuple[int, RegistrationResult]:
-        keyframe = self._nearest_keyframe(T_map_sensor)
+        keyframe = int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
         guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
         return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
 
@@ -229,9 +229,6 @@ class Localizer:
                 self._submaps.popitem(last=False)
         self._submaps.move_to_end(keyframe)
         return self._submaps[keyframe]
-
-    def _nearest_keyframe(self, T_map_sensor: np.ndarray) -> int:
-        return int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
 
     def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
         distance, angle = se3.difference(first, second)

@@ -153,7 +153,8 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool,
     A failure is reported in the table and does not end the demo.
     """
     from prnet_core.mapping import MapError
-    from prnet_ros.demo.drive_map import save_drive
+    from prnet_core.mapping.storage import save_map
+    from prnet_ros.demo.drive_map import VOXEL, map_of_drive
     from prnet_ros.player import NoSubscriberError
 
     if len(trajectory) < FEWEST_POSES:
@@ -161,7 +162,7 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool,
     first = random_scan(recording.num_scans, np.random.default_rng())
     folder = Path(f"{stem}.map").absolute()
     try:
-        save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
+        save_map(map_of_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor), folder, VOXEL)
         with _running_node(recording, wait, Path(f"{stem}.map.node.log"), folder) as (listener, node):
             return start_again(bag, recording.topic, first, trajectory, listener, node)
     except (MapError, DemoError, NoSubscriberError) as error:

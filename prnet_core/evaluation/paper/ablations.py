@@ -23,7 +23,7 @@ from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
 from prnet_core.evaluation.table import TRANSFORM_COLUMNS, Column, Table
 from prnet_core.model import PRNet
-from prnet_core.pairs.protocol import PROTOCOLS, Protocol
+from prnet_core.pairs.protocol import PROTOCOLS
 
 COLUMNS = (
     *TRANSFORM_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *TRANSFORM_COLUMNS[5:9],
@@ -145,7 +145,9 @@ def ablation_table(setup: Setup, name: str) -> Table:
     """Measure every row of `ABLATIONS[name]`."""
     ablation = ABLATIONS[name]
     shapes, limit = setup.shapes(), setup.pairs_limit(DEFAULT_PAIRS)
-    pairs_of = {row.name: make_test_pairs(shapes, row_protocol(row), limit) for row in ablation.rows}
+    pairs_of = {
+        row.name: make_test_pairs(shapes, replace(PROTOCOLS["objects"], **row.protocol), limit) for row in ablation.rows
+    }
     rows, notes = [], (ablation.note,) if ablation.note else ()
     if ablation.trains:
         seeds, steps = (SEEDS[:1], QUICK_RECIPE["steps"]) if setup.quick else (SEEDS, setup.steps)
@@ -204,11 +206,6 @@ def notes_on_order(rows: list[dict]) -> Iterator[str]:
         yield "The order is the paper's."
     else:
         yield f"The order differs from the paper's: best to worst {', '.join(ours)}."
-
-
-def row_protocol(row: Row) -> Protocol:
-    """The objects protocol with the settings of the row."""
-    return replace(PROTOCOLS["objects"], **row.protocol)
 
 
 def train_row(setup: Setup, row: Row, seed: int) -> PRNet:
