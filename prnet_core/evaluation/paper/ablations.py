@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from tqdm import tqdm
 
@@ -75,45 +76,38 @@ class Ablation:
     note: str = ""
 
 
-def _choice(key: str, name: str) -> tuple[Row, ...]:
+def _rows(key: str, settings: Callable[[Any], dict], name: Callable[[Any], str] = str) -> tuple[Row, ...]:
+    """A row for each published choice, with the settings of the row."""
     return tuple(
-        Row(str(value), published, network={name: value}) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
+        Row(name(value), published, **settings(value)) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
     )
 
 
 GIVEN = "The given weights with each setting, not trained again; each row of the paper is trained."
 SHOWN = "The given weights, not trained for these pairs; the paper's rows may be."
 ABLATIONS = {
-    "temperature": Ablation("Choice of lambda", _choice("temperature", "temperature"), True),
-    "keypoints": Ablation("Keypoints by", _choice("keypoints", "keypoints"), False, GIVEN),
-    "num-keypoints": Ablation("Number of keypoints", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
+    "temperature": Ablation(
+        "Choice of lambda", _rows("temperature", lambda value: {"network": {"temperature": value}}), True
+    ),
+    "keypoints": Ablation(
+        "Keypoints by", _rows("keypoints", lambda value: {"network": {"keypoints": value}}), False, GIVEN
+    ),
+    "num-keypoints": Ablation(
+        "Number of keypoints", _rows("num_keypoints", lambda value: {"network": {"num_keypoints": value}}), False, GIVEN
+    ),
     "discount": Ablation(
         "Discount factor",
-        tuple(
-            Row(str(value), published, {"discount": value}, {"num_passes": 3})
-            for value, published in MAE_R_DEG_BY_CHOICE["discount"].items()
-        ),
+        _rows("discount", lambda value: {"network": {"discount": value}, "training": {"num_passes": 3}}),
         True,
         "Three unrolled passes in training: with one pass, the discount factor has no effect.",
     ),
     "missing": Ablation(
         "Missing part",
-        tuple(
-            Row(f"{share:.0%}", published, protocol={"num_kept": round((1 - share) * 1024)})
-            for share, published in sorted(MAE_R_DEG_BY_CHOICE["missing"].items())
-        ),
+        _rows("missing", lambda share: {"protocol": {"num_kept": round((1 - share) * 1024)}}, "{:.0%}".format),
         False,
         SHOWN,
     ),
-    "noise-level": Ablation(
-        "Noise",
-        tuple(
-            Row(str(level), published, protocol={"noise": level})
-            for level, published in MAE_R_DEG_BY_CHOICE["noise_level"].items()
-        ),
-        False,
-        SHOWN,
-    ),
+    "noise-level": Ablation("Noise", _rows("noise_level", lambda level: {"protocol": {"noise": level}}), False, SHOWN),
     "inference": Ablation(
         "Ours: matching and Procrustes at inference",
         tuple(
