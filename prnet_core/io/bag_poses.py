@@ -6,6 +6,7 @@ A pose that cannot be decoded, is not finite or has a zero quaternion is left ou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from prnet_core.geometry.se3 import invert, make_transform
 from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError
 from prnet_core.io.pointcloud2 import seconds
+from prnet_core.io.trajectories import Trajectory
 
 STATIC_TOPIC = "/tf_static"
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
@@ -31,11 +33,10 @@ class StampedTransform(NamedTuple):
     T_parent_child: np.ndarray
 
 
-class Poses(NamedTuple):
-    """Stamps (N,) in seconds, increasing, and poses (N, 4, 4) that take points of the moving frame into `parent`."""
+@dataclass(frozen=True)
+class Poses(Trajectory):
+    """A trajectory with increasing stamps whose poses take points of the moving frame into the frame `parent`."""
 
-    stamps: np.ndarray
-    T_parent_frame: np.ndarray
     parent: str
 
 

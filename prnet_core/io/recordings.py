@@ -105,8 +105,7 @@ class BagScans(RecordedScans):
         self._bag = open_bag(path)
         topic = self._bag.point_cloud_topic(topic)
         first = next(self._bag.scans(topic), None)
-        poses = None if first is None else ground_truth_if_usable(self._bag, first.frame_id)
-        ground_truth = None if poses is None else Trajectory(poses.stamps, poses.T_parent_frame)
+        ground_truth = None if first is None else ground_truth_if_usable(self._bag, first.frame_id)
         super().__init__(path, topic, ground_truth)
 
     def _scans(self) -> Iterator[RecordedScan]:

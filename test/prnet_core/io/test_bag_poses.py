@@ -55,7 +55,7 @@ def test_truth_is_carried_over_to_the_sensor(robot_bag):
     true_poses = ground_truth(robot_bag, "lidar")
     assert true_poses.parent == "map"
     np.testing.assert_allclose(true_poses.stamps, [10.0, 11.0, 12.0])
-    for i, pose in enumerate(true_poses.T_parent_frame):
+    for i, pose in enumerate(true_poses.poses):
         np.testing.assert_allclose(pose, make_transform(R_QUARTER, np.array([i + 0.5, 0.0, 1.0])), atol=1e-12)
 
 
@@ -72,7 +72,7 @@ def test_truth_comes_in_the_order_of_its_stamps_once_each(tmp_path, bag_maker):
     with open_bag(bag_maker.write(tmp_path / "bag", messages)) as bag:
         true_poses = ground_truth(bag, "lidar")
     np.testing.assert_allclose(true_poses.stamps, [11.0, 12.0])
-    np.testing.assert_allclose(true_poses.T_parent_frame[:, 0, 3], [1.0, 2.0])
+    np.testing.assert_allclose(true_poses.poses[:, 0, 3], [1.0, 2.0])
 
 
 def test_poses_and_transforms_of_other_types(tmp_path, bag_maker):

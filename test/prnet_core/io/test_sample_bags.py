@@ -40,7 +40,7 @@ def test_lidar_points_lie_on_the_floor_once_the_motion_is_undone():
     with open_bag(DATA / "lidar_walk") as bag:
         true_poses = ground_truth(bag, "lidar")
         for index, scan in enumerate(list(bag.scans())[:-1]):
-            pose, following = true_poses.T_parent_frame[index : index + 2]
+            pose, following = true_poses.poses[index : index + 2]
             twist = se3.log(se3.invert(pose) @ following) / (true_poses.stamps[index + 1] - true_poses.stamps[index])
             assert scan.cloud.times.min() >= 0.0 and 0.09 < scan.cloud.times.max() < 0.1
             late = scan.cloud.times > 0.08
