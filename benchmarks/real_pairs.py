@@ -107,8 +107,7 @@ def _sample_bag(name: str, group: str, steps: tuple[int, ...]) -> Iterator[Pair]
         scans = list(bag.scans())
         poses = ground_truth(bag, scans[0].frame_id)
     clouds = [
-        deskewed(scan.cloud.points, scan.stamp, scan.cloud.times, poses.stamps, poses.poses)
-        for scan in scans[:-1]
+        deskewed(scan.cloud.points, scan.stamp, scan.cloud.times, poses.stamps, poses.poses) for scan in scans[:-1]
     ]
     for step in steps:
         for first in range(0, len(clouds) - step, 6 if len(clouds) > 30 else 2):

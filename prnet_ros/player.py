@@ -65,10 +65,8 @@ class Replay:
         """Create the publishers.
 
         hold: called before each cloud with the number of clouds published so far; the cloud is published when it
-        returns, and everything after it is later by the time that this took.
-
-        Raises:
-            BagError: the bag has no such PointCloud2 topic; the text lists those that it has.
+        returns, and everything after it is later by the time that this took. Raises BagError, which lists the
+        PointCloud2 topics of the bag, when it has no such topic.
         """
         self._node = node
         self._bag = bag
@@ -94,8 +92,7 @@ class Replay:
     def run(self) -> int:
         """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
 
-        Raises:
-            NoSubscriberError: there was none within `wait` seconds.
+        Raises NoSubscriberError when there was none within `wait` seconds.
         """
         for message in self._statics:
             self._static_publisher.publish(message.cdr)

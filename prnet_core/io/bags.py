@@ -71,12 +71,8 @@ def open_bag(path: str | Path) -> Bag:
     """Open a bag for reading; use it in a `with` block.
 
     `path` is a ROS 2 bag folder (with or without metadata.yaml), a single .mcap or .db3 file, a ROS 1 .bag
-    file, or a folder of such files.
-
-    Raises:
-        FileNotFoundError: nothing is there.
-        BagError: it is not a bag, or it is damaged.
-        ImportError: the package `rosbags` is not installed.
+    file, or a folder of such files. Raises FileNotFoundError when nothing is there, BagError for what is no bag or a
+    damaged one, ImportError without the package `rosbags`.
     """
     return Bag(Path(path))
 

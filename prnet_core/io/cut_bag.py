@@ -26,12 +26,7 @@ class CutBag:
     """
 
     def __init__(self, path: Path):
-        """Read the file through once.
-
-        Raises:
-            ValueError: the file has another format, or holds no complete message.
-            OSError: it cannot be opened.
-        """
+        """Read the file through once. Raises ValueError for another format, or a file without a complete message."""
         self.path = path
         self.num_bytes = path.stat().st_size
         self.num_damaged = 0

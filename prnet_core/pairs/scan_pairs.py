@@ -1,7 +1,6 @@
 """Training pairs that look like real partial scans: two views of one object or scene, pose and matches.
 
-The clouds are downsampled and normalised by the functions that prepare real scans for the network
-(`prnet_core.pairs.normalise`).
+The clouds are downsampled and normalised as real scans are (`prnet_core.pairs.normalise`).
 """
 
 from __future__ import annotations

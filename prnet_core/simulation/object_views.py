@@ -1,7 +1,6 @@
 """Two one-sided views of one object, as a depth camera or a range scanner on a turntable gives them (numpy).
 
-Made from surface samples alone, again at every draw: each view samples the surface for itself, so that no
-point of one view is a point of the other.
+Each view samples the surface by itself, so that no point of one view is a point of the other.
 """
 
 from __future__ import annotations

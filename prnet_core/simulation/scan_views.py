@@ -1,8 +1,6 @@
-"""Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
+"""Partial views of procedural scenes, precomputed, since scenes take too long to build at every training step.
 
-Scenes take too long to build at every step, so a shard holds a few views of each of many scenes:
-points in the scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise
-come on top at every draw (`scan_pairs`).
+Rotations, stretching, mirroring, sampling and noise are added at every draw (`scan_pairs`).
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ SAME_CELL_TOLERANCE, AROUND_TOLERANCE = 2.5, 5.0
 def visible_points(points: np.ndarray, camera: np.ndarray, cell: float) -> np.ndarray:
     """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
 
-    `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the
-    points.
+    cell: edge of an image cell at the origin's depth, about the spacing of the points.
     """
     distance = np.linalg.norm(camera)
     forward = -camera / distance

@@ -72,11 +72,9 @@ def main(argv: list[str] | None = None) -> int:
 def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path, domain_id: int) -> None:
     """Play the bag into a node started for it, print the table, write the picture, the trajectory and the node's log.
 
-    wait: hold each scan back until the node has answered the one before, instead of real time.
-
-    Raises:
-        BagError: the bag cannot be read, or has no such PointCloud2 topic.
-        DemoError: the node or the replay failed, or no pose was received on /tf.
+    wait: hold each scan back until the node has answered the one before, instead of real time. Raises BagError when the
+    bag cannot be read or has no such PointCloud2 topic, DemoError when the node or the replay failed, or no pose was
+    received on /tf.
     """
     with open_bag(bag_path) as bag:
         recording = _inspect(bag, topic)

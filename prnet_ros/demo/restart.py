@@ -68,9 +68,7 @@ class _Ended(Exception):
 def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
     """Play the bag from a scan on until the node is localised, and some more scans.
 
-    trajectory: poses of the drive, in the map's frame.
-
-    Raises NoSubscriberError and DemoError as the drive does.
+    trajectory: poses of the drive, in the map's frame. Raises NoSubscriberError and DemoError as the drive does.
     """
     from prnet_ros.player import Replay, ReplayOptions
 
