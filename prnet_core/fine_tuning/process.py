@@ -68,8 +68,8 @@ class FineTuneProcess:
         """As `fine_tune`, with the inputs of `write_inputs` in a folder; the weights are then in its file TUNED.
 
         Blocks until the run is over. The report is without the network. device: of the network. began: time.monotonic()
-        from which the time counts. Needs no PyTorch. Raises FineTuneError as `fine_tune` does and when the process dies,
-        FineTuneCancelled after `cancel`.
+        from which the time counts. Needs no PyTorch. Raises FineTuneError as `fine_tune` does and when the process
+        dies, FineTuneCancelled after `cancel`.
         """
         request = {
             "config": asdict(config),

@@ -20,8 +20,9 @@ def main(args: list[str] | None = None) -> int:
     arguments that it does not know.
 
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
-    a signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's MultiThreadedExecutor submits a callback to its pool again and again until
-    a thread has begun with it, so that threads that do not get the interpreter lock at once pile up work.
+    a signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
+    MultiThreadedExecutor submits a callback to its pool again and again until a thread has begun with it, so that
+    threads that do not get the interpreter lock at once pile up work.
     """
     _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
