@@ -28,11 +28,11 @@ def ball(count: int = 2048) -> np.ndarray:
 
 
 def shapes() -> np.ndarray:
-    """Two lumpy shapes without symmetry, int16 as the data sets store them."""
+    """Two lumpy shapes without symmetry."""
     sphere = ball()
     lumps = [1.0 + 0.4 * np.sin(3.0 * sphere @ [1.0, 0.3, k]) + 0.3 * sphere[:, 2] for k in (0.2, 1.5)]
     points = np.stack([sphere * lump[:, None] for lump in lumps])
-    return np.round(points / np.abs(points).max() * 32000).astype(np.int16)
+    return points / np.abs(points).max()
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def scenes():
 
 @pytest.fixture(scope="module")
 def objects():
-    return ObjectViews(shapes(), 1.0 / 32000)
+    return ObjectViews(shapes())
 
 
 @pytest.fixture(params=["scenes", "objects"])
@@ -70,9 +70,9 @@ def test_an_object_in_front_hides_what_is_behind():
 
 
 def test_views_of_an_object_are_one_sided():
-    round_shape = np.round(ball() * 32000).astype(np.int16)[None]
+    round_shape = ball()[None]
     config = ObjectViewConfig(warp_share=0.0, floor_share=0.0, clutter_share=0.0, max_noise=0.0)
-    views = ObjectViews(round_shape, 1.0 / 32000, config)
+    views = ObjectViews(round_shape, config)
     for seed in range(5):
         for view in views.draw(np.random.default_rng(seed)):
             camera = view.T_world_sensor[:3, 3]
