@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.simulation.depth_camera import OPTICAL, DepthCamera
 from prnet_core.simulation.ray_scene import RayScene
 from prnet_core.simulation.scene_builder import Scene
@@ -73,14 +74,7 @@ def fuse(rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.r
         step[:3, 3] = pose[:3, 3] - step[:3, :3] @ pose[:3, 3] + rng.normal(0.0, shift, 3)
         drift = step @ drift
     points = np.concatenate(points)
-    if len(points) == 0:
-        return points
-    keys = np.floor(points / FRAGMENT_VOXEL).astype(np.int64) + (1 << 20)
-    joined = (keys[:, 0] << 42) | (keys[:, 1] << 21) | keys[:, 2]
-    _, index, hits = np.unique(joined, return_inverse=True, return_counts=True)
-    sums = np.stack([np.bincount(index, weights=axis, minlength=len(hits)) for axis in points.T], axis=1)
-    often = hits >= MIN_HITS
-    return sums[often] / hits[often, None]
+    return voxel_centroids(points, FRAGMENT_VOXEL, MIN_HITS) if len(points) else points
 
 
 def camera_pose(position: np.ndarray, yaw: float, pitch: float, roll: float) -> np.ndarray:
