@@ -273,13 +273,13 @@ def test_a_map_that_is_built_outlives_its_process(driver, walk, tmp_path):
 
 
 def test_a_map_that_cannot_be_used_is_named_and_the_odometry_works(driver, tmp_path):
-    said = "'millimetre'"
+    text = "'millimetre'"
     (tmp_path / "map.json").write_text('{"format": "prnet_map", "version": 1, "unit": "millimetre"}')
     start(driver, map=tmp_path)
     status = driver.robot.map_statuses[-1]
-    assert status.level == status.ERROR and said in status.message
+    assert status.level == status.ERROR and text in status.message
     answer = driver.call("localize")
-    assert not answer.success and said in answer.message
+    assert not answer.success and text in answer.message
     driver.send(0)
     driver.send(1)
     assert len(driver.robot.odometry) == 2 and not driver.corrections()

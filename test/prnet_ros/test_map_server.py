@@ -103,7 +103,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
             server.save(str(tmp_path / "map"))
         assert len(load_map(tmp_path / "map")) == len(old)
         assert "is lost if its process ends: " in server.add_scan(scans[3]).pose.note
-    assert server.add_scan(scans[4]).pose.note == ""  # said once
+    assert server.add_scan(scans[4]).pose.note == ""  # reported once
     assert "5 keyframes" in server.save(str(tmp_path / "map")) and len(load_map(tmp_path / "map")) == 5
 
 

@@ -240,7 +240,7 @@ def empty(message):
     message.width, message.data, message.row_step = 0, b"", 0
 
 
-def wrong_frame(message):
+def other_frame(message):
     message.header.frame_id = "camera"
 
 
@@ -266,7 +266,7 @@ def test_bad_clouds_and_wild_scans_are_counted_and_the_node_goes_on(robot, walk_
     robot.start_node()
     poses = walk_poses(12)
     robot.publish_and_wait(poses[0], START)
-    spoilt = {"no_xyz": drop_z, "short_data": cut_short, "empty": empty, "other_frame": wrong_frame}
+    spoilt = {"no_xyz": drop_z, "short_data": cut_short, "empty": empty, "other_frame": other_frame}
     for kind, change in spoilt.items():
         robot.publish(robot.room.scan(poses[0]), START + 0.01, change=change)
         robot.wait_for_count(f"bad_cloud.{kind}", 1)

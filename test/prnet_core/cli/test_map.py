@@ -72,12 +72,12 @@ def test_a_map_merged_with_itself_and_what_cannot_be_used(made, tmp_path):
     numbers = [float(number) for row in result.output.splitlines()[1:5] for number in row.split()]
     np.testing.assert_allclose(np.reshape(numbers, (4, 4)), np.eye(4), atol=0.02)
 
-    for arguments, said in (
+    for arguments, text in (
         (("localize", folder / "scans" / "0.npy", "--map", folder / "scans"), "is no map"),
         (("merge", folder / "map", tmp_path / "none", "--out", tmp_path / "joined"), "is no map"),
         (("map", folder / "scans", "--out", folder), "holds no map: it is not replaced"),
         (("map", folder / "scans", "--out", tmp_path / "map", "--picture", tmp_path / "map.xyz"), "map.xyz"),
     ):
         result = call(*arguments)
-        assert result.exit_code == 2 and said in result.output, result.output
+        assert result.exit_code == 2 and text in result.output, result.output
         assert len(result.output.strip().splitlines()) == 1

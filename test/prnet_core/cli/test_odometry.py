@@ -152,7 +152,7 @@ def test_deprecated_options_have_no_effect_and_a_warning_each(folder):
     assert "--target has no effect" in result.output and "--refinement has no effect" in result.output
 
 
-def test_wrong_arguments_are_one_line_each(folder, tmp_path_factory):
+def test_incorrect_arguments_are_one_line_each(folder, tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("invalid")
     (tmp_path / "words.txt").write_text("no poses\n")
     (tmp_path / "short.mcap").write_bytes(b"\x89MCAP0\r\n")

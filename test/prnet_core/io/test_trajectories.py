@@ -79,7 +79,7 @@ def test_stamps_are_matched_to_the_nearest(ground_truth):
     np.testing.assert_array_equal(theirs, ground_truth[[2, 18]])
 
 
-def test_wrong_shapes_raise(ground_truth):
+def test_other_shapes_raise(ground_truth):
     with pytest.raises(ValueError, match="one length"):
         absolute_trajectory_error(ground_truth[:5], ground_truth)
     with pytest.raises(ValueError, match="needs more than"):

@@ -112,7 +112,7 @@ def test_matches_agree_with_the_pose(source):
         assert np.median(distance) < spacing
 
 
-def test_a_wrong_pose_would_not_have_these_matches(source):
+def test_an_incorrect_pose_would_not_have_these_matches(source):
     """The matches come from geometry: rotated by 180 degrees more, few source points meet their match."""
     pair = draw_scan_pair(source, NUM_POINTS, np.random.default_rng(3))
     known = pair.matches >= 0
