@@ -26,9 +26,8 @@ PREPARED_SUBMAPS = 64
 
 @dataclass(frozen=True)
 class PlaceHypothesis:
-    """A pose guess: T_map_sensor (4, 4), relative to `keyframe`; support: local feature matches that agree with it."""
+    """A pose guess: T_map_sensor (4, 4); support: number of local feature matches that agree with it."""
 
-    keyframe: int
     T_map_sensor: np.ndarray
     support: int
 
@@ -158,7 +157,7 @@ class Localizer:
             for transform in consistent_transforms(source, target, tolerance, config.transforms_per_keyframe):
                 distance = np.linalg.norm(se3.apply(transform, source) - target, axis=1)
                 support = int((distance < 2.0 * tolerance).sum())
-                found.append(PlaceHypothesis(index, self.map.poses[index] @ transform, support))
+                found.append(PlaceHypothesis(self.map.poses[index] @ transform, support))
         found.sort(key=lambda hypothesis: -hypothesis.support)
         distinct: list[PlaceHypothesis] = []
         for hypothesis in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 
@@ -93,10 +94,8 @@ class Listener:
         return int(values.get("received", 0)) == num_accounted and self.num_odometry == num_registered
 
     def _spin(self) -> None:
-        try:
+        with contextlib.suppress(ExternalShutdownException):
             self._executor.spin()
-        except ExternalShutdownException:
-            pass
 
     def _on_tf(self, message: TFMessage) -> None:
         for transform in message.transforms:

@@ -48,7 +48,6 @@ class Recording:
     path: Path
     topic: str
     num_scans: int
-    sensor_frame: str
     base_frame: str
     T_base_sensor: np.ndarray
     ground_truth: Poses | None
@@ -101,7 +100,6 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
         path=bag.path,
         topic=topic,
         num_scans=bag.topics[topic].count,
-        sensor_frame=first.frame_id,
         base_frame=base_frame,
         T_base_sensor=static_transform(statics, base_frame, first.frame_id),
         ground_truth=ground_truth_if_usable(bag, base_frame),

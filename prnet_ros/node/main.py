@@ -89,7 +89,7 @@ def _spin(executor, node, is_stopping: threading.Event) -> None:
     while not is_stopping.is_set():
         try:
             executor.spin()
-        except Exception:  # noqa: BLE001
+        except Exception:
             if not is_stopping.wait(0.1):
                 node.get_logger().error(f"a callback failed:\n{traceback.format_exc()}")
 

@@ -179,7 +179,7 @@ class PRNetNode(LifecycleNode):
         except CloudError as error:
             pipeline.count_bad_cloud(error.kind, str(error))
             return
-        except Exception as error:  # noqa: BLE001  the node outlives whatever a driver sends
+        except Exception as error:  # the node outlives whatever a driver sends
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more

@@ -146,9 +146,7 @@ def ablation_table(setup: Setup, name: str) -> Table:
     if ablation.trains:
         seeds, steps = (SEEDS[:1], QUICK_RECIPE["steps"]) if setup.quick else (SEEDS, setup.steps)
         for row in tqdm(ablation.rows, desc=name, leave=False):
-            runs = []
-            for seed in seeds:
-                runs.append(_measure(row, train_row(setup, row, seed), pairs_of[row.name]))
+            runs = [_measure(row, train_row(setup, row, seed), pairs_of[row.name]) for seed in seeds]
             rows.append(mean_of_runs(runs))
         notes += (
             f"Each row: the mean of {len(seeds)} runs from random weights, of {steps} steps of 16 pairs and 256"

@@ -18,7 +18,7 @@ class TransformBroadcaster:
     def __init__(self, node: Node) -> None:
         self.pub_tf = node.create_publisher(TFMessage, self._TOPIC, self._QOS)
 
-    def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:  # noqa: N802
+    def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:
         """Publish one transform or several, in one message."""
         transforms = [transform] if isinstance(transform, TransformStamped) else list(transform)
         self.pub_tf.publish(TFMessage(transforms=transforms))
