@@ -137,12 +137,10 @@ def _read_records(
 def _read_lists(
     data: bytes, position: int, order: str, element: _Element, columns: list[int]
 ) -> tuple[np.ndarray, int]:
-    """Rows with lists: at once where the lists of all rows have one length, else one row after the other."""
+    """Rows with lists, one after the other; faces follow the vertices in most files, and are then not read."""
     row_types = [np.dtype(order + (item.length_dtype or item.dtype)) for item in element.properties]
     if element.count * sum(dtype.itemsize for dtype in row_types) > len(data) - position:
         raise ValueError(f"too short for {element.count} of {element.name!r}")
-    if element.count > 1 and (alike := _read_equal_lists(data, position, order, element, columns)):
-        return alike
     points = np.empty((element.count if columns else 0, 3))
     for index in range(element.count):
         sizes, end = _row_sizes(data, position, order, element)
@@ -171,26 +169,6 @@ def _row_sizes(data: bytes, position: int, order: str, element: _Element) -> tup
         sizes.append(size)
         position += size
     return sizes, position
-
-
-def _read_equal_lists(
-    data: bytes, position: int, order: str, element: _Element, columns: list[int]
-) -> tuple[np.ndarray, int] | None:
-    """As `_read_lists`, or None where the lengths differ between rows."""
-    sizes, end = _row_sizes(data, position, order, element)
-    if position + element.count * (end - position) > len(data):
-        return None
-    fields = []
-    for index, (item, size) in enumerate(zip(element.properties, sizes)):
-        kind = np.dtype(order + (item.length_dtype or item.dtype))
-        fields += [(f"{index}", kind), (f"{index}_items", np.void, size - kind.itemsize)]
-    table = np.frombuffer(data, np.dtype(fields), element.count, position)
-    lengths = [table[f"{index}"] for index, item in enumerate(element.properties) if item.length_dtype]
-    if any((length != length[0]).any() for length in lengths):
-        return None
-    points = [table[f"{column}"] for column in columns]
-    points = np.stack(points, axis=1).astype(np.float64) if columns else np.empty((0, 3))
-    return points, position + table.nbytes
 
 
 def _lines(body: BinaryIO, element: _Element) -> Iterator[bytes]:
