@@ -74,15 +74,15 @@ class _Aligner:
         return np.array(result.T_target_source) if usable else initial_guess
 
     def median_residual(self, T_target_source: np.ndarray) -> float:
-        moved = se3.apply(T_target_source, self.points)
-        _, squared = self.target_tree.batch_nearest_neighbor_search(moved)
-        return float(np.sqrt(np.median(squared)))
+        return float(np.sqrt(np.median(self._squared_distances(T_target_source))))
 
     def residual_in_spacings(self, T_target_source: np.ndarray) -> float:
         """Mean squared distance of the nearest source points to the target, in squared spacings of the target."""
-        _, squared = self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))
-        nearest = np.sort(squared)[: max(1, int(NEAREST_SHARE * len(squared)))]
-        return float(nearest.mean() / self._squared_spacing)
+        squared = np.sort(self._squared_distances(T_target_source))
+        return float(squared[: max(1, int(NEAREST_SHARE * len(squared)))].mean() / self._squared_spacing)
+
+    def _squared_distances(self, T_target_source: np.ndarray) -> np.ndarray:
+        return self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))[1]
 
     @cached_property
     def _squared_spacing(self) -> float:

@@ -116,7 +116,7 @@ def test_points_that_are_not_finite_are_refused_by_name(bad):
         net.register(source, target)
 
 
-def test_wrong_shapes_are_refused_by_name():
+def test_other_shapes_are_refused_by_name():
     net = network()
     source, target = clouds()
     for bad in (source[0], source[..., :2], source[:, :0], source.long()):
