@@ -91,7 +91,7 @@ class _Aligner:
 
 
 class Refinement:
-    """`refine` of one pair from several initial guesses, and how well both surfaces agree afterwards."""
+    """`refine` of one pair from several initial guesses: the pair is prepared once."""
 
     def __init__(self, source: np.ndarray, target: np.ndarray) -> None:
         self._aligner = _Aligner(source, target, "GICP")

@@ -56,16 +56,17 @@ class Refined:
 def make_method(name: str, options: MethodOptions = MethodOptions()) -> Method:
     """The method of this name, NAME+refine, or prnet+hypotheses (`SeveralHypotheses`). Raises ValueError for another
     name."""
-    base = name.removesuffix(REFINE_SUFFIX).removesuffix(HYPOTHESES_SUFFIX)
+    suffix = next((suffix for suffix in (REFINE_SUFFIX, HYPOTHESES_SUFFIX) if name.endswith(suffix)), "")
+    base = name.removesuffix(suffix)
     if base.partition(LABEL)[0] in NETWORKS:
         method = _network(options, base)
-        if name.endswith(HYPOTHESES_SUFFIX):
-            return SeveralHypotheses(method.network)
-    elif base in METHODS and not name.endswith(HYPOTHESES_SUFFIX):
+    elif base in METHODS and suffix != HYPOTHESES_SUFFIX:
         method = METHODS[base]()
     else:
         raise ValueError(f"unknown method {name!r}: {', '.join((*METHODS, *NETWORKS))}, each also with {REFINE_SUFFIX}")
-    return Refined(method) if name.endswith(REFINE_SUFFIX) else method
+    if suffix == HYPOTHESES_SUFFIX:
+        return SeveralHypotheses(method.network)
+    return Refined(method) if suffix else method
 
 
 def _network(options: MethodOptions, name: str) -> Method:

@@ -123,6 +123,8 @@ def test_several_hypotheses_prefer_the_smaller_rotation_of_a_symmetric_object():
 def test_several_hypotheses_are_of_prnet_alone():
     with pytest.raises(ValueError, match="unknown method 'icp.hypotheses'"):
         make_method("icp+hypotheses")
+    with pytest.raises(ValueError, match="unknown method 'prnet.hypotheses.refine'"):
+        make_method("prnet+hypotheses+refine")
 
 
 def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs_units(shape):
