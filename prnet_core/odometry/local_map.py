@@ -1,4 +1,4 @@
-"""The local map: the last keyframes joined and voxel filtered, as the target that a scan is registered to."""
+"""The local map: the last keyframes joined, as the targets that a scan is registered to and refined on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import numpy as np
 import small_gicp
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+from prnet_core.registration.preprocess import Level, PreparedCloud, prepare_cloud
+from prnet_core.registration.sample import median_thickness
 
+FINE_VOXEL = 0.5  # voxels between the points of the fine target
+PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
 NUM_VIEWS = 2  # newest keyframes whose rays verify free space
 MAX_POINTS = 60_000  # before the voxel filter: bounds the cost of a change
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
+CHECKED_EVERY = 8  # points: so many are checked for whether they are in view
 BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
 
 
@@ -36,8 +41,10 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
+        self._is_precise = False  # the newest keyframe's sensor
         self._joined: Surface | None = None  # of all keyframes
         self._target: PreparedCloud | None = None
+        self._fine_target: PreparedCloud | None = None
         self._position = np.zeros(3)  # that the target was last checked for, and
         self._shown = np.zeros(0, bool)  # which points it was built of
 
@@ -73,26 +80,43 @@ class LocalMap:
             self._joined = self._target = None
         if self._target is None or not np.array_equal(position, self._position):
             self._position = position.copy()
-            visible = self._visible(position, reach)
-            if self._target is None or np.mean(visible != self._shown) > MAX_CHANGE:
-                self._shown = visible
-                self._target = self._build(visible)
+            some = self._visible(position, reach, CHECKED_EVERY)
+            if self._target is None or np.mean(some != self._shown[::CHECKED_EVERY]) > MAX_CHANGE:
+                self._shown = self._visible(position, reach)
+                self._target, self._fine_target = self._build(), None
         return self._target
 
+    def fine_target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
+        """The surfaces of `target` with a point per FINE_VOXEL, and normals that are means of the keyframes' own.
+
+        The mean of a whole voxel lies beside a curved or narrow surface. Of a noisy sensor it is `target` itself: its
+        surfaces are too thick for normals of so few points.
+        """
+        target = self.target(voxel_size, position, reach)
+        if not self._is_precise or len(target) == 0:
+            return target
+        if self._fine_target is None:
+            self._fine_target = self._build_fine(target)
+        return self._fine_target
+
     def _filter(self, frame: Keyframe) -> Surface:
-        """A keyframe in the map's frame, one point a voxel."""
+        """A keyframe in the map's frame, one point per FINE_VOXEL or, of a noisy sensor, per voxel."""
         if len(frame.points) == 0:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
-        cloud, _ = small_gicp.preprocess_points(
-            frame.points.astype(np.float64), self._voxel_size, NORMAL_NEIGHBORS, self._config.num_threads
-        )
+        points, num_threads = frame.points.astype(np.float64), self._config.num_threads
+        voxel = FINE_VOXEL * self._voxel_size
+        cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
+        self._is_precise = median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel
+        if not self._is_precise:
+            cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
         return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T)
 
-    def _visible(self, position: np.ndarray, reach: float) -> np.ndarray:
-        """Which points of the keyframes, (N,), are within reach of a position (3,) and face it."""
+    def _visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
+        """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
         points, normals = self._joined_surface()
+        points, normals = points[::step], normals[::step]
         rays = position - points
         ranges = np.linalg.norm(rays, axis=1)
         facing = np.einsum("ij,ij->i", rays, normals)
@@ -104,8 +128,8 @@ class LocalMap:
             self._joined = Surface(np.vstack(points), np.vstack(normals))
         return self._joined
 
-    def _build(self, visible: np.ndarray) -> PreparedCloud:
-        count = len(self._frames)
+    def _build(self) -> PreparedCloud:
+        count, visible = len(self._frames), self._shown
         view = np.arange(count) - max(0, count - NUM_VIEWS)
         index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])[visible]
         points = self._joined_surface().points[visible]
@@ -114,3 +138,13 @@ class LocalMap:
             points, index = points[chosen], index[chosen]
         origins = np.array([frame.T_map_sensor[:3, 3] for frame in list(self._frames)[-NUM_VIEWS:]])
         return prepare_cloud(points, self._voxel_size, self._config, origins, index)
+
+    def _build_fine(self, target: PreparedCloud) -> PreparedCloud:
+        points, normals = self._joined_surface()
+        scaled = (points[self._shown] - target.centre) / target.voxel_size
+        means = voxel_means(scaled, np.hstack([scaled, normals[self._shown]]), FINE_VOXEL)
+        scaled, normals = np.ascontiguousarray(means[:, :3]), means[:, 3:]
+        normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+        cloud = small_gicp.PointCloud(scaled)
+        level = Level(cloud, small_gicp.KdTree(cloud, self._config.num_threads))
+        return PreparedCloud(target.centre, target.voxel_size, scaled, normals, level, self._config)
