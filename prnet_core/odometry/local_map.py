@@ -42,11 +42,13 @@ class LocalMap:
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
         self._is_precise = False  # the newest keyframe's sensor
-        self._joined: Surface | None = None  # of all keyframes
+        self._num_added = 0  # newest keyframes that are not yet filtered
+        self._joined = Surface(np.zeros((0, 3)), np.zeros((0, 3)))  # of all keyframes
         self._target: PreparedCloud | None = None
         self._fine_target: PreparedCloud | None = None
-        self._position = np.zeros(3)  # that the target was last checked for, and
-        self._shown = np.zeros(0, bool)  # which points it was built of
+        self._position = np.zeros(3)  # that the target was last checked for,
+        self._is_shown = np.zeros(0, bool)  # which of the checked points were in view,
+        self._rows = np.zeros(0, np.int64)  # and which of all points the target was built of
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -58,14 +60,13 @@ class LocalMap:
     def add(self, frame: Keyframe) -> None:
         """Join a keyframe; the oldest one leaves when there are too many."""
         self._frames.append(frame)
-        if self._voxel_size > 0.0:
-            self._filtered.append(self._filter(frame))
-        self._joined = self._target = None
+        self._num_added = min(self._num_added + 1, len(self._frames))
+        self._target = None
 
     def restart(self, frames: list[Keyframe]) -> None:
         """Join these keyframes only; the first of them counts as the newest."""
         self._frames.clear()
-        self._filtered.clear()
+        self._num_added = 0
         for frame in reversed(frames):
             self.add(frame)
 
@@ -75,14 +76,14 @@ class LocalMap:
         Built when first needed after a change, and when the position shows another part of it.
         """
         if voxel_size != self._voxel_size:
-            self._voxel_size = voxel_size
-            self._filtered = deque((self._filter(frame) for frame in self._frames), self._filtered.maxlen)
-            self._joined = self._target = None
+            self._voxel_size, self._num_added, self._target = voxel_size, len(self._frames), None
+        if self._num_added:
+            self._join_added()
         if self._target is None or not np.array_equal(position, self._position):
             self._position = position.copy()
-            some = self._visible(position, reach, CHECKED_EVERY)
-            if self._target is None or np.mean(some != self._shown[::CHECKED_EVERY]) > MAX_CHANGE:
-                self._shown = self._visible(position, reach)
+            is_shown = self._is_visible(position, reach, CHECKED_EVERY)
+            if self._target is None or np.mean(is_shown != self._is_shown) > MAX_CHANGE:
+                self._is_shown, self._rows = is_shown, self._choose(self._is_visible(position, reach))
                 self._target, self._fine_target = self._build(), None
         return self._target
 
@@ -113,38 +114,44 @@ class LocalMap:
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
         return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T)
 
-    def _visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
+    def _join_added(self) -> None:
+        if self._num_added == len(self._frames):
+            self._filtered.clear()
+        for frame in list(self._frames)[-self._num_added :]:
+            self._filtered.append(self._filter(frame))
+        self._num_added = 0
+        points, normals = zip(*self._filtered, strict=True)
+        self._joined = Surface(np.vstack(points), np.vstack(normals))
+
+    def _is_visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
         """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
-        points, normals = self._joined_surface()
-        points, normals = points[::step], normals[::step]
+        points, normals = self._joined.points[::step], self._joined.normals[::step]
         rays = position - points
         ranges = np.linalg.norm(rays, axis=1)
         facing = np.einsum("ij,ij->i", rays, normals)
         return (ranges < reach) & (facing > BACK_FACING * ranges)
 
-    def _joined_surface(self) -> Surface:
-        if self._joined is None:
-            points, normals = zip(*self._filtered, strict=True)
-            self._joined = Surface(np.vstack(points), np.vstack(normals))
-        return self._joined
+    def _choose(self, is_visible: np.ndarray) -> np.ndarray:
+        """Rows of the visible points, about MAX_POINTS at most, drawn at random."""
+        rows = np.flatnonzero(is_visible)
+        if len(rows) <= MAX_POINTS:
+            return rows
+        return rows[np.random.default_rng(0).random(len(rows)) < MAX_POINTS / len(rows)]
 
     def _build(self) -> PreparedCloud:
-        count, visible = len(self._frames), self._shown
+        count = len(self._frames)
         view = np.arange(count) - max(0, count - NUM_VIEWS)
-        index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])[visible]
-        points = self._joined_surface().points[visible]
-        if len(points) > MAX_POINTS:
-            chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)
-            points, index = points[chosen], index[chosen]
+        index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])
         origins = np.array([frame.T_map_sensor[:3, 3] for frame in list(self._frames)[-NUM_VIEWS:]])
-        return prepare_cloud(points, self._voxel_size, self._config, origins, index)
+        points = self._joined.points.take(self._rows, axis=0)
+        return prepare_cloud(points, self._voxel_size, self._config, origins, index[self._rows])
 
     def _build_fine(self, target: PreparedCloud) -> PreparedCloud:
-        points, normals = self._joined_surface()
-        scaled = (points[self._shown] - target.centre) / target.voxel_size
-        means = voxel_means(scaled, np.hstack([scaled, normals[self._shown]]), FINE_VOXEL)
-        scaled, normals = np.ascontiguousarray(means[:, :3]), means[:, 3:]
+        points, normals = (values.take(self._rows, axis=0) for values in self._joined)
+        points = (points - target.centre) / target.voxel_size
+        means = voxel_means(points, np.hstack([points, normals]), FINE_VOXEL)
+        points, normals = np.ascontiguousarray(means[:, :3]), means[:, 3:]
         normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-        cloud = small_gicp.PointCloud(scaled)
+        cloud = small_gicp.PointCloud(points)
         level = Level(cloud, small_gicp.KdTree(cloud, self._config.num_threads))
-        return PreparedCloud(target.centre, target.voxel_size, scaled, normals, level, self._config)
+        return PreparedCloud(target.centre, target.voxel_size, points, normals, level, self._config)
