@@ -18,7 +18,8 @@ from prnet_core.registration.sample import median_thickness
 FINE_VOXEL = 0.5  # voxels between the points of the fine target
 PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
 NUM_VIEWS = 2  # newest keyframes whose rays verify free space
-MAX_POINTS = 60_000  # before the voxel filter: bounds the cost of a change
+MAX_POINTS = 40_000  # of the map before the voxel filter, and
+MAX_ADDED_POINTS = 100_000  # of the keyframes that are added at once: they bound the cost of a change
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
@@ -76,7 +77,9 @@ class LocalMap:
         Built when first needed after a change, and when the position shows another part of it.
         """
         if voxel_size != self._voxel_size:
-            self._voxel_size, self._num_added, self._target = voxel_size, len(self._frames), None
+            if voxel_size < self._voxel_size or self._voxel_size == 0.0:  # else the surfaces are fine enough
+                self._num_added = len(self._frames)
+            self._voxel_size, self._target = voxel_size, None
         if self._num_added:
             self._join_added()
         if self._target is None or not np.array_equal(position, self._position):
@@ -100,11 +103,11 @@ class LocalMap:
             self._fine_target = self._build_fine(target)
         return self._fine_target
 
-    def _filter(self, frame: Keyframe) -> Surface:
-        """A keyframe in the map's frame, one point per FINE_VOXEL or, of a noisy sensor, per voxel."""
+    def _filter(self, frame: Keyframe, step: int) -> Surface:
+        """Every `step`-th point of a keyframe in the map's frame, one a FINE_VOXEL or, of a noisy sensor, one a voxel."""
         if len(frame.points) == 0:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
-        points, num_threads = frame.points.astype(np.float64), self._config.num_threads
+        points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
         self._is_precise = median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel
@@ -117,8 +120,9 @@ class LocalMap:
     def _join_added(self) -> None:
         if self._num_added == len(self._frames):
             self._filtered.clear()
-        for frame in list(self._frames)[-self._num_added :]:
-            self._filtered.append(self._filter(frame))
+        added = list(self._frames)[-self._num_added :]
+        step = -(-sum(len(frame.points) for frame in added) // MAX_ADDED_POINTS)
+        self._filtered.extend(self._filter(frame, step) for frame in added)
         self._num_added = 0
         points, normals = zip(*self._filtered, strict=True)
         self._joined = Surface(np.vstack(points), np.vstack(normals))
