@@ -104,7 +104,7 @@ class LocalMap:
         return self._fine_target
 
     def _filter(self, frame: Keyframe, step: int) -> Surface:
-        """Every `step`-th point of a keyframe in the map's frame, one a FINE_VOXEL or, of a noisy sensor, one a voxel."""
+        """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor."""
         if len(frame.points) == 0:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
