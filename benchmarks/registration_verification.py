@@ -31,6 +31,7 @@ from verification_data import (
     later_places,
     narrow_places,
     pairs,
+    third_places,
     twin_pairs,
 )
 from verification_fit import reliability, write_calibration
@@ -59,6 +60,7 @@ SPECIAL = {
     "held out different places": held_out_places,
     "different places": different_places,
     "later different places": later_places,
+    "third different places": third_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
@@ -116,15 +118,28 @@ class Kept:
         return self.is_accepted and not self.row.is_correct
 
 
+def best_of_pair(group: list[Row], config: RegistrationConfig) -> Kept:
+    """The candidate that the search would keep of all candidates of a pair."""
+
+    def rank(row: Row) -> tuple[bool, bool, float]:
+        verified = is_verified(row, config)
+        return not verified and stands_out(row, group, config), verified, score(row.quality)
+
+    best = max(group, key=rank)
+    stands_out_alone, verified, _ = rank(best)
+    violated = (best.quality.violation or 0.0) > config.max_violation_certain
+    if verified and violated:
+        verified = all(o.quality.agreement <= best.quality.agreement for o in group if is_distinct(best, o))
+    return Kept(best, (stands_out_alone or verified) and has_detail(best, config))
+
+
 def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_correct: bool = False) -> list[Kept]:
     """One candidate of each pair."""
     kept = []
     for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
         group = [row for row in group if not (without_correct and row.is_correct)]
         if group:
-            best = max(group, key=lambda row: (is_verified(row, config), score(row.quality)))
-            is_accepted = is_verified(best, config) or stands_out(best, group, config)
-            kept.append(Kept(best, is_accepted and has_detail(best, config)))
+            kept.append(best_of_pair(group, config))
     return kept
 
 

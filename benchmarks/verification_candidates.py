@@ -145,7 +145,7 @@ def could_be_accepted(quality: AlignmentQuality) -> bool:
     if quality.violation is None or quality.num_inliers < CONFIG.min_inliers:
         return False
     agrees = quality.surface_agreement > 0.6 and quality.agreement > 0.15
-    return quality.violation < 0.12 and agrees and free_direction(quality, CONFIG) is None
+    return quality.violation < 0.15 and agrees and free_direction(quality, CONFIG) is None
 
 
 def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:

@@ -59,7 +59,8 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
-    agreement_per_violation: float = 20.0  # and more by this times the violation above `max_violation_certain`
+    agreement_per_violation: float = 200.0  # and more by this times the violation above `max_violation_certain`,
+    min_agreement_violated: float = 0.55  # up to this
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
@@ -86,6 +87,11 @@ class RegistrationConfig:
     min_agreement_moving: float = 0.65
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
+    max_violation_unrivalled: float = 0.15  # something near the sensor moves, or the overlap is small: accepted where
+    max_static_unrivalled: float = 0.015  # nothing but the largest cluster violates free space, and
+    min_surface_unrivalled: float = 0.9  # surfaces meet,
+    min_agreement_unrivalled: float = 0.45
+    outstanding_agreement_unrivalled: float = 2.2  # times the agreement of every other transform
 
     min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
@@ -118,6 +124,7 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         clear_detail=-1.0,
         max_violation_outstanding=0.0,
         max_violation_moving=0.0,
+        max_violation_unrivalled=0.0,
         max_violation_certain=inf,
         min_surface_agreement=0.68,
         min_inliers_certain=0,
