@@ -79,7 +79,7 @@ def is_verified(row: Row, config: RegistrationConfig = CONFIG) -> bool:
 
 
 def has_detail(row: Row, config: RegistrationConfig = CONFIG) -> bool:
-    return row.detail is None or is_distinctive(row.detail, config)
+    return row.detail is None or is_distinctive(row.detail, row.quality, config)
 
 
 def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:

@@ -47,7 +47,7 @@ def with_origin(rows: list[Row]) -> list[Row]:
         row
         for row in rows
         if row.quality.violation is not None
-        and (row.detail is None or is_distinctive(row.detail, config))
+        and (row.detail is None or is_distinctive(row.detail, row.quality, config))
         and free_direction(row.quality, config) is None
     ]
 

@@ -86,6 +86,8 @@ class Table:
     def distinctive(self, config: RegistrationConfig) -> np.ndarray:
         """See `is_distinctive`, (N,)."""
         some = (self.detail >= config.min_detail) & (self.detail_agreement > config.min_detail_agreement)
+        is_violated = self.violation > config.max_violation_certain
+        some &= ~(is_violated & (self.information < config.min_information_moving))
         return some | (self.detail > config.clear_detail)
 
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:

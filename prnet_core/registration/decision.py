@@ -37,8 +37,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     chosen = decision.best
     if decision.status != ACCEPTED or chosen.quality.violation is None or is_near(chosen, guess, config):
         return decision
-    detail = measure_detail(search.source, search.target, chosen.transform, config)
-    if is_distinctive(detail, config):
+    detail = measure_detail(search.source, search.target, chosen.quality, config)
+    if is_distinctive(detail, chosen.quality, config):
         return decision
     share = f"{100 * detail.share:.1f} % agree beside the largest planes"
     return Decision(chosen, WEAK, f"another place with like walls would agree as well, {share}: {decision.reason}")
