@@ -82,6 +82,11 @@ def held_out_places() -> list[Pair]:
     return cached("held out different places", SEED, lambda: places_around(HELD_OUT, SEED))
 
 
+def further_places() -> list[Pair]:
+    """80 more, one a recording."""
+    return cached("held out further places", SEED, lambda: places_around(HELD_OUT, SEED, (4,)))
+
+
 def _held_out_pairs(name: str) -> Iterator[Pair]:
     for scan in survey_pairs(name, SEED, HELD_OUT):
         yield Pair(name, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance(name))

@@ -91,12 +91,12 @@ def third_places() -> Iterator[Pair]:
     yield from places_around(surveys, SEED_THIRD)
 
 
-def places_around(surveys: Surveys, seed: int) -> Iterator[Pair]:
-    """Pairs of different places: every recording of a survey with the next three, the last with the first again."""
+def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3)) -> Iterator[Pair]:
+    """Pairs of different places: every recording of a survey with the ones `steps` later, the first after the last."""
     for group in surveys:
         recordings = list(single_scans(group, 2, seed, surveys))
         for number, (name, scans) in enumerate(recordings):
-            for step in (1, 2, 3):
+            for step in steps:
                 other, others = recordings[(number + step) % len(recordings)]
                 yield _different(group, f"{name}, {other}", scans[0][0], others[step % 2][0])
 
