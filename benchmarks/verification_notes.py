@@ -54,26 +54,30 @@ single wall are not constrained, and are left out of the percentages. *Later dif
 rings, *Livox on stairs*, *stereo camera* and *near stereo* were held out until 2026-11-28.
 """.splitlines()
 HELD_OUT_NOTES = """
-Eight sensors that no group of the development has: time-of-flight cameras of 75 x 65 degrees in the rooms of
-small buildings and of 120 x 120 degrees (to 2.9 m) in crowded rooms, a wide stereo camera on stairs, a close one
-over tables, Livox-like LiDARs of 77 degrees in streets and of 38 degrees in garages, 40 rings in halls with a
-closet, 16 rings in small buildings; ten recordings each, seed 23. *Held out different places*: 210 pairs of two
-recordings of a sensor, except the halls, whose walls and columns are equal. Thresholds were final before this
-report, and none was changed after it.
+Eight sensors that no group of the development has: 48 rings in crowded rooms, 20 rings in parks, 24 rings in halls
+with a closet, 16 rings in garages, Livox-like LiDARs of 50 degrees in streets and of 110 degrees in offices, a
+structured-light camera (noise grows with the square of the range) in offices, a stereo camera on stairs; ten
+recordings each, seed 31. No two places of a sensor have equal dimensions, except the lanes of the streets and the
+corridors and depths of the rooms of the offices. *Held out different places* and *further places*: 320 pairs of two
+recordings of a sensor. The thresholds were final before the candidates were collected, and none was changed after it.
 
-The four incorrect candidates: two are the right place, off by 2.15 and 2.14 degrees where 2 are allowed (noisy
-camera; wide camera that sees people and the floor). A flight of stairs rotated by 180 degrees. A hall rotated by
-180 degrees: the search compares it with the correct one, which it keeps. Of the five correct pairs that are
-missed, four violate free space by 3 to 14 %, as near cars and people make it, and one has an incorrect candidate
-in its place. The goals (0.1 % of the incorrect candidates, 97 % of the correct pairs, 85 % in each group) are
-missed: 0.22 %, 95.6 %, and 7 of 9 with the wide stereo camera. No candidate of different places is accepted by
-itself; the [whole search](registration_whole.md) accepts one of the 210 pairs: the stairs of two buildings, whose
-flights are equal in the simulator.
+The goals (0.1 % of the incorrect candidates, 97 % of the correct pairs, 85 % in each group) are missed: 8 of 2,415
+(0.33 %), 119 of 133 (89.5 %), and 10 of 19 in the park; without the park 109 of 114 (95.6 %).
 
-Without the rule for detail the same candidates give 11 incorrect ones alone and 8 pairs, three of them different
-places, and 113 correct pairs; five of these are planes alone. The camera of 120 degrees sees the crowd, the floor
-and little else: five of its candidates are correct.
+The eight incorrect candidates: four halls rotated by 180 degrees; a corner of a room, twice, rotated by 120 degrees
+about its diagonal (walls and floor change places); a flight of stairs moved by one step (0.31 and 0.33 m), twice.
+Of the six halls and corners, the pair keeps the correct transform. The two flights are accepted in their pairs: the
+refinement moves the ground truth itself by one step, and nothing in the search is compared with a step more or less.
+No candidate of the 320 pairs of different places is accepted by itself. One pair is, because it agrees much more
+than all others: two flights of different width, of which the camera sees steps alone. The whole search was not run.
 
-The first held-out set (2026-11-28; its groups are development groups since) had 105 of 106 correct pairs and 7 of
-733 incorrect candidates accepted.
+The park: the nine missed pairs violate free space by 1.5 to 5 % (walkers, and 20 rings between leaves), agree by 0.45
+to 0.64, and by 1.3 to 1.8 times more than any other transform. The growth of the agreement that is needed with the
+violation was 20 per unit before (and up to 0.55 after 0.2 at 200 now): with 20, three of the nine are accepted, with
+the same incorrect ones here and three more in the development. A LiDAR with few rings outdoors was not in the
+development, and should be. The other five: two crowds whose rotation by 180 degrees agrees by 0.90 of the correct
+transform, a car, an overlap of 12 %, and surfaces that meet by 0.85 where 0.86 are needed.
+
+Earlier held-out sets, whose groups are for development since: the first (2026-11-28) had 105 of 106 correct pairs and
+7 of 733 incorrect candidates accepted, the second (2026-11-29) 108 of 113 and 4 of 1,805.
 """.splitlines()
