@@ -69,7 +69,8 @@ about its diagonal (walls and floor change places); a flight of stairs moved by 
 Of the six halls and corners, the pair keeps the correct transform. The two flights are accepted in their pairs: the
 refinement moves the ground truth itself by one step, and nothing in the search is compared with a step more or less.
 No candidate of the 320 pairs of different places is accepted by itself. One pair is, because it agrees much more
-than all others: two flights of different width, of which the camera sees steps alone. The whole search was not run.
+than all others: two flights of different width, of which the camera sees steps alone. The
+whole search, on samples: 21 of 27 pairs correct and none incorrect accepted, none of 30 different places.
 
 The park: the nine missed pairs violate free space by 1.5 to 5 % (walkers, and 20 rings between leaves), agree by 0.45
 to 0.64, and by 1.3 to 1.8 times more than any other transform. The growth of the agreement that is needed with the
