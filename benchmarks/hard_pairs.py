@@ -62,8 +62,8 @@ def rotated_at_random(pairs: Iterator[Pair]) -> Iterator[Pair]:
         turn = np.eye(4)
         turn[:3, :3] = any_rotation(np.random.default_rng(number))
         source = se3.apply(turn, pair.source[:, :3].astype(np.float64))
-        truth = pair.T_target_source @ se3.invert(turn)
-        yield Pair(f"{pair.name} rotated", source, pair.target, truth, pair.tolerance, pair.is_scan)
+        ground_truth = pair.T_target_source @ se3.invert(turn)
+        yield Pair(f"{pair.name} rotated", source, pair.target, ground_truth, pair.tolerance, pair.is_scan)
 
 
 def _by_overlap(
@@ -80,8 +80,8 @@ def _by_overlap(
     candidates = [(i, i + step) for i in range(0, len(scans), 3) for step in steps if i + step < len(scans)]
     order, chosen = np.random.default_rng(0).permutation(len(candidates)), []
     for target, source in (candidates[i] for i in order):
-        truth = se3.invert(scans.poses[target]) @ scans.poses[source]
-        clouds = se3.apply(truth, downsampled(source)), downsampled(target)
+        ground_truth = se3.invert(scans.poses[target]) @ scans.poses[source]
+        clouds = se3.apply(ground_truth, downsampled(source)), downsampled(target)
         if low < min(_share_near(*clouds, 1.5 * voxel), _share_near(*clouds[::-1], 1.5 * voxel)) <= high:
             chosen.append((target, source))
         if len(chosen) == MOST_PAIRS:

@@ -41,15 +41,15 @@ LIMIT_DEG, LIMIT_M = 3.0, 0.5
 CROP_RADIUS = 12.0
 
 
-def errors(estimate: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+def errors(estimate: np.ndarray, ground_truth: np.ndarray) -> tuple[float, float]:
     """Degrees and metres between two poses (4, 4)."""
-    difference = se3.invert(truth) @ estimate
+    difference = se3.invert(ground_truth) @ estimate
     degrees = float(np.degrees(se3.rotation_angle(difference[:3, :3])))
     return degrees, float(np.linalg.norm(difference[:3, 3]))
 
 
-def is_correct(estimate: np.ndarray, truth: np.ndarray) -> bool:
-    degrees, metres = errors(estimate, truth)
+def is_correct(estimate: np.ndarray, ground_truth: np.ndarray) -> bool:
+    degrees, metres = errors(estimate, ground_truth)
     return degrees < LIMIT_DEG and metres < LIMIT_M
 
 
@@ -70,14 +70,14 @@ def walk_scans() -> tuple[list[np.ndarray], np.ndarray]:
     return [np.asarray(scan)[:, :3] for scan in folder], folder.poses
 
 
-def count(results, truths, places=None) -> dict:
+def count(results, ground_truths, places=None) -> dict:
     """Shares and seconds of LocalizationResults beside the true poses (None: nowhere)."""
     outcome = Counter()
-    for result, truth in zip(results, truths, strict=True):
-        correct = truth is not None and is_correct(result.T_map_sensor, truth)
+    for result, ground_truth in zip(results, ground_truths, strict=True):
+        correct = ground_truth is not None and is_correct(result.T_map_sensor, ground_truth)
         outcome[f"{result.status} {'correct' if correct else 'incorrect'}"] += 1
-        if truth is not None and not correct:
-            outcome["true pose among the alternatives"] += any(is_correct(T, truth) for T in result.alternatives)
+        if ground_truth is not None and not correct:
+            outcome["true pose among the alternatives"] += any(is_correct(T, ground_truth) for T in result.alternatives)
     seconds = [result.seconds for result in results]
     return {
         "queries": len(results),
@@ -100,13 +100,13 @@ def walk(registration: Registration, number: int) -> dict[str, dict]:
     for name, rotate in (("as they are", False), ("rotated at random", True)):
         turns = [random_rotation(i) if rotate else np.eye(4) for i in queries]
         clouds = [se3.apply(turn, scans[i]) for turn, i in zip(turns, queries, strict=True)]
-        truths = [poses[i] @ se3.invert(turn) for turn, i in zip(turns, queries, strict=True)]
-        rows[f"handheld LiDAR, {name}"] = count([localizer.localize(cloud) for cloud in clouds], truths)
-        rows[f"KISS-Matcher and GICP, {name}"] = kiss_matcher(localizer, clouds, truths)
+        ground_truths = [poses[i] @ se3.invert(turn) for turn, i in zip(turns, queries, strict=True)]
+        rows[f"handheld LiDAR, {name}"] = count([localizer.localize(cloud) for cloud in clouds], ground_truths)
+        rows[f"KISS-Matcher and GICP, {name}"] = kiss_matcher(localizer, clouds, ground_truths)
     return rows
 
 
-def kiss_matcher(localizer: Localizer, clouds: list[np.ndarray], truths: list[np.ndarray]) -> dict:
+def kiss_matcher(localizer: Localizer, clouds: list[np.ndarray], ground_truths: list[np.ndarray]) -> dict:
     """KISS-Matcher of each scan to the whole map; every answer counts as accepted."""
     import kiss_matcher
     import small_gicp
@@ -114,7 +114,7 @@ def kiss_matcher(localizer: Localizer, clouds: list[np.ndarray], truths: list[np
     whole = localizer.map.fused_points(localizer.voxel_size)
     matcher = kiss_matcher.KISSMatcher(kiss_matcher.KISSMatcherConfig(localizer.voxel_size))
     correct, seconds = 0, []
-    for cloud, truth in zip(clouds, truths, strict=True):
+    for cloud, ground_truth in zip(clouds, ground_truths, strict=True):
         began = time.perf_counter()
         found = matcher.estimate(np.asarray(cloud, np.float32), np.asarray(whole, np.float32))
         guess = se3.make_transform(np.asarray(found.rotation), np.asarray(found.translation))
@@ -122,7 +122,7 @@ def kiss_matcher(localizer: Localizer, clouds: list[np.ndarray], truths: list[np
             whole, cloud, init_T_target_source=guess, downsampling_resolution=localizer.voxel_size
         )
         seconds.append(time.perf_counter() - began)
-        correct += is_correct(refined.T_target_source, truth)
+        correct += is_correct(refined.T_target_source, ground_truth)
     return {
         "queries": len(clouds),
         "accepted and correct": correct,
@@ -135,7 +135,7 @@ def kiss_matcher(localizer: Localizer, clouds: list[np.ndarray], truths: list[np
 def cropped(registration: Registration, number: int) -> dict[str, dict]:
     """The map of the other scans, only what lies within 12 m of the query's true position."""
     scans, poses = walk_scans()
-    results, truths = [], []
+    results, ground_truths = [], []
     for i in range(1, len(scans), max(2, 2 * (len(scans) // 2 // number))):
         others = [k for k in range(0, len(scans), 2)]
         centre = poses[i][:3, 3]
@@ -144,8 +144,8 @@ def cropped(registration: Registration, number: int) -> dict[str, dict]:
         parts = [scans[k][mask] for k, mask in zip(others, keep, strict=True) if mask.sum() > 1000]
         localizer = Localizer(map_of(parts, [poses[k] for k in near]), registration)
         results.append(localizer.localize(scans[i]))
-        truths.append(poses[i])
-    return {"handheld LiDAR, map cropped to 12 m": count(results, truths)}
+        ground_truths.append(poses[i])
+    return {"handheld LiDAR, map cropped to 12 m": count(results, ground_truths)}
 
 
 def building_map() -> tuple[Localizer | None, object, object, KeyframeMap]:
@@ -168,9 +168,9 @@ def building_rooms(registration: Registration, number: int) -> dict[str, dict]:
         room = int(rng.integers(len(place.rooms)))
         position = place.rooms[room] + np.r_[rng.uniform(-0.8, 0.8, 2), 1.3]
         pose = sensor_pose(position, rng.uniform(0.0, 360.0), tuple(rng.uniform(-3.0, 3.0, 2)))
-        results, truths = found[room in place.twins]
+        results, ground_truths = found[room in place.twins]
         results.append(localizer.localize(scan_from(sensor, scene, pose, rng)))
-        truths.append(pose)
+        ground_truths.append(pose)
     return {
         f"building of 40 rooms, {len(keyframe_map)} keyframes": count(*found[False]),
         "the same, the eight equal rooms": count(*found[True]),
@@ -213,7 +213,7 @@ def loop(registration: Registration, number: int) -> dict[str, dict]:
         trajectory = make_drive("street", "lidar32", 1, seed=seed, moving_objects=False).trajectory
         length = PathTrajectory(place.path, steady(place.speed), closed=True).length
         rng = np.random.default_rng(seed)
-        bias, odom, last, truths = rng.normal(0.0, 0.0015), np.eye(4), None, []
+        bias, odom, last, ground_truths = rng.normal(0.0, 0.0015), np.eye(4), None, []
         builder = MapBuilder(registration)
         for t in np.arange(0.0, 1.08 * length / place.speed, 2.0 / place.speed):
             pose = trajectory(np.float64(t))
@@ -222,10 +222,10 @@ def loop(registration: Registration, number: int) -> dict[str, dict]:
                 odom = odom @ se3.invert(last) @ pose @ se3.exp(noise)
             last = pose
             if builder.add_scan(scan_from(sensor, scene, pose, rng), odom, float(t), np.diag([4e-4] * 3 + [9e-6] * 3)):
-                truths.append(se3.invert(trajectory(np.float64(0.0))) @ pose)
-        end = truths[-1][:3, 3]
+                ground_truths.append(se3.invert(trajectory(np.float64(0.0))) @ pose)
+        end = ground_truths[-1][:3, 3]
         false = sum(
-            errors(se3.invert(truths[c.first]) @ truths[c.second], c.T_first_second)[1] > LIMIT_M
+            errors(se3.invert(ground_truths[c.first]) @ ground_truths[c.second], c.T_first_second)[1] > LIMIT_M
             for c in builder.map.closures
         )
         rows[f"loop of {length:.0f} m, seed {seed}"] = {

@@ -35,7 +35,7 @@ class Sequence:
     stamps: np.ndarray
     scans: list[np.ndarray]
     times: list[np.ndarray] | None
-    truth: np.ndarray | None
+    ground_truth: np.ndarray | None
 
     @property
     def sweep(self) -> float:
@@ -45,16 +45,16 @@ class Sequence:
     def interval(self) -> float:
         return float(np.median(np.diff(self.stamps)))
 
-    def truth_at(self, share: float) -> np.ndarray | None:
+    def ground_truth_at(self, share: float) -> np.ndarray | None:
         """True poses (N, 4, 4) when this share of the sweep has passed, between the poses at the stamps."""
-        if self.truth is None or share == 0.0 or self.sweep == 0.0:
-            return self.truth
+        if self.ground_truth is None or share == 0.0 or self.sweep == 0.0:
+            return self.ground_truth
         poses = []
-        for i in range(len(self.truth)):
-            j = min(i, len(self.truth) - 2)
-            step = se3.log(se3.invert(self.truth[j]) @ self.truth[j + 1])
+        for i in range(len(self.ground_truth)):
+            j = min(i, len(self.ground_truth) - 2)
+            step = se3.log(se3.invert(self.ground_truth[j]) @ self.ground_truth[j + 1])
             passed = share * self.sweep / (self.stamps[j + 1] - self.stamps[j])
-            poses.append(self.truth[i] @ se3.exp(passed * step))
+            poses.append(self.ground_truth[i] @ se3.exp(passed * step))
         return np.array(poses)
 
 
@@ -96,10 +96,10 @@ def recording(name: str, path: Path, voxels: tuple[float, float], step: int) -> 
     recorded = open_scans(path)
     rows = list(recorded)[::step]
     stamps = np.array([row[0] for row in rows])
-    truth = None
+    ground_truth = None
     if recorded.ground_truth is not None and len(recorded.ground_truth):
         places = Trajectory(stamps, np.tile(np.eye(4), (len(stamps), 1, 1)))
-        _, truth = match_stamps(places, recorded.ground_truth)
+        _, ground_truth = match_stamps(places, recorded.ground_truth)
     times = [row[2] for row in rows]
     return Sequence(
         name,
@@ -107,7 +107,7 @@ def recording(name: str, path: Path, voxels: tuple[float, float], step: int) -> 
         stamps,
         [row[1] for row in rows],
         None if any(t is None for t in times) else times,
-        truth if truth is not None and len(truth) == len(stamps) else None,
+        ground_truth if ground_truth is not None and len(ground_truth) == len(stamps) else None,
     )
 
 

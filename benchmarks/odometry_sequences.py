@@ -74,21 +74,21 @@ def measure(
     estimate = np.array([poses[i] for i in used])
     times = [float(np.quantile(seconds, q)) for q in (0.5, 0.95, 0.99)]
     errors: list[float | None] = [None] * 6
-    if sequence.truth is not None and len(used) > 1:
-        truths = [sequence.truth_at(share)[used] for share in instants]
-        truth = min(truths, key=lambda poses: absolute_trajectory_error(estimate, poses))
-        one = relative_pose_error(estimate, truth, 1)
-        ten = relative_pose_error(estimate, truth, min(10, len(truth) - 1))
-        drift = segment_drift(estimate, truth, SEGMENTS)
+    if sequence.ground_truth is not None and len(used) > 1:
+        ground_truths = [sequence.ground_truth_at(share)[used] for share in instants]
+        ground_truth = min(ground_truths, key=lambda poses: absolute_trajectory_error(estimate, poses))
+        one = relative_pose_error(estimate, ground_truth, 1)
+        ten = relative_pose_error(estimate, ground_truth, min(10, len(ground_truth) - 1))
+        drift = segment_drift(estimate, ground_truth, SEGMENTS)
         errors = [
             None if drift is None else 100.0 * drift[0],
-            absolute_trajectory_error(estimate, truth),
+            absolute_trajectory_error(estimate, ground_truth),
             one.translation_rmse,
             one.rotation_rmse_deg,
             ten.translation_rmse,
             ten.rotation_rmse_deg,
         ]
-        reference = se3.invert(truth[0]) @ truth[-1]
+        reference = se3.invert(ground_truth[0]) @ ground_truth[-1]
     end = end_deg = None
     if reference is not None:
         difference = se3.invert(reference) @ se3.invert(estimate[0]) @ estimate[-1]

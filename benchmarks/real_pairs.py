@@ -107,12 +107,11 @@ def _sample_bag(name: str, group: str, steps: tuple[int, ...]) -> Iterator[Pair]
         scans = list(bag.scans())
         poses = ground_truth(bag, scans[0].frame_id)
     clouds = [
-        deskewed(scan.cloud.points, scan.stamp, scan.cloud.times, poses.stamps, poses.T_parent_frame)
-        for scan in scans[:-1]
+        deskewed(scan.cloud.points, scan.stamp, scan.cloud.times, poses.stamps, poses.poses) for scan in scans[:-1]
     ]
     for step in steps:
         for first in range(0, len(clouds) - step, 6 if len(clouds) > 30 else 2):
-            relative = se3.invert(poses.T_parent_frame[first]) @ poses.T_parent_frame[first + step]
+            relative = se3.invert(poses.poses[first]) @ poses.poses[first + step]
             yield Pair(group, name, clouds[first + step], clouds[first], relative, ORIGIN, ORIGIN)
 
 

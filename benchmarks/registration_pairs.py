@@ -126,7 +126,7 @@ def to_markdown(results: dict, command: str) -> str:
     for method in methods:
         cells = [cell(result[method]) for result in results.values()]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    lines += ["", "Which hypothesis won, ours with the network:", "", "| set | hypotheses |", "|---|---|"]
+    lines += ["", "Hypothesis of the result, ours with the network:", "", "| set | hypotheses |", "|---|---|"]
     for set_name, result in results.items():
         if OURS in result:
             names = [row["hypothesis"] for row in result[OURS]["pairs"]]

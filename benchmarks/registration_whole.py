@@ -29,9 +29,9 @@ def symmetric_shapes() -> Iterator[Pair]:
     for number in range(20):
         for name in ("cube", "open box", "knob"):
             rng = np.random.default_rng([number, len(name)])
-            truth = se3.exp(rng.normal(size=6) * (1.0, 1.0, 1.0, 2.0, 2.0, 2.0))
-            source, target = se3.apply(se3.invert(truth), shape(name, rng)), shape(name, rng)
-            yield Pair(name, name, source, target, truth, tolerance=(3.0, 0.03))
+            ground_truth = se3.exp(rng.normal(size=6) * (1.0, 1.0, 1.0, 2.0, 2.0, 2.0))
+            source, target = se3.apply(se3.invert(ground_truth), shape(name, rng)), shape(name, rng)
+            yield Pair(name, name, source, target, ground_truth, tolerance=(3.0, 0.03))
 
 
 def shape(name: str, rng: np.random.Generator, count: int = 5000) -> np.ndarray:

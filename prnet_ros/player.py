@@ -65,10 +65,8 @@ class Replay:
         """Create the publishers.
 
         hold: called before each cloud with the number of clouds published so far; the cloud is published when it
-        returns, and everything after it is later by the time that this took.
-
-        Raises:
-            BagError: the bag has no such PointCloud2 topic; the text lists those that it has.
+        returns, and everything after it is later by the time that this took. Raises BagError, which lists the
+        PointCloud2 topics of the bag, when it has no such topic.
         """
         self._node = node
         self._bag = bag
@@ -77,7 +75,8 @@ class Replay:
         self._start = 0.0
         self._num_clouds = 0
         self._cloud_topic = bag.point_cloud_topic(options.topic)
-        self._statics = self._static_messages()
+        # All of them are published before the first cloud, wherever they were recorded.
+        self._statics = list(bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
         self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
         if self._is_transforms(TF):
             self._publishers[TF] = self._publisher(node, TF, depth=100)
@@ -93,8 +92,7 @@ class Replay:
     def run(self) -> int:
         """Wait for the subscriber, play, wait until everything has arrived; the number of clouds published.
 
-        Raises:
-            NoSubscriberError: there was none within `wait` seconds.
+        Raises NoSubscriberError when there was none within `wait` seconds.
         """
         for message in self._statics:
             self._static_publisher.publish(message.cdr)
@@ -174,10 +172,6 @@ class Replay:
         """Full names of the nodes that subscribe to the clouds."""
         endpoints = self._node.get_subscriptions_info_by_topic(self.cloud_publisher.topic_name)
         return sorted(f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in endpoints)
-
-    def _static_messages(self) -> list[BagMessage]:
-        """All messages of /tf_static: they are published before the first cloud, wherever they were recorded."""
-        return list(self._bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
 
     def _is_transforms(self, topic: str) -> bool:
         return topic in self._bag.topics and self._bag.topics[topic].msgtype == TRANSFORMS

@@ -59,8 +59,7 @@ def _parse(arguments: list[str]) -> tuple[str, ReplayOptions]:
 
     defaults = ReplayOptions()
     parser = argparse.ArgumentParser(
-        prog="prnet_replay",
-        description="Play a bag (ROS 2 mcap or sqlite3, ROS 1) over ROS 2, without rosbag2.",
+        prog="prnet_replay", description="Play a bag (ROS 2 mcap or sqlite3, ROS 1) over ROS 2, without rosbag2."
     )
     parser.add_argument("bag", help="bag folder, .mcap, .db3 or .bag file")
     parser.add_argument("--topic", help="PointCloud2 topic of the bag (default: the only one)")

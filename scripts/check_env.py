@@ -17,7 +17,7 @@ INSTALLED = [
     "torch",
     "typer",
 ]
-IMPORTED = ["numpy", "prnet_core", "prnet_ros", "pytest", "rclpy", "sensor_msgs_py.point_cloud2", "tf2_ros"]
+IMPORTED = ["numpy", "prnet_core", "prnet_ros", "pytest", "rclpy", "sensor_msgs.msg", "tf2_ros"]
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import trange
 
-from prnet_core.simulation.scan_views import ScanViews, scan_scene
+from prnet_core.simulation.scan_views import save_views, scan_scene
 
 
 def main() -> None:
@@ -17,9 +17,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     generators = np.random.default_rng(arguments.seed).spawn(arguments.scenes)
-    views = ScanViews.pack([scan_scene(generators[i], arguments.views) for i in trange(arguments.scenes)])
-    views.save(arguments.output)
-    print(f"{len(views)} scenes, {arguments.output.stat().st_size / 1e6:.1f} MB in {arguments.output}")
+    scenes = [scan_scene(generators[i], arguments.views) for i in trange(arguments.scenes)]
+    save_views(arguments.output, scenes)
+    print(f"{len(scenes)} scenes, {arguments.output.stat().st_size / 1e6:.1f} MB in {arguments.output}")
 
 
 if __name__ == "__main__":

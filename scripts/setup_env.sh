@@ -81,7 +81,7 @@ check_interpreter() {
     "$PYTHON" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' ||
         fail "$PYTHON is $("$PYTHON" -V 2>&1); Python 3.10 to 3.13 is needed. Name one with PYTHON="
     if ros_is_sourced; then
-        "$PYTHON" -c 'import rclpy, tf2_ros, sensor_msgs_py, nav_msgs, diagnostic_msgs' ||
+        "$PYTHON" -c 'import rclpy, tf2_ros, sensor_msgs, nav_msgs, diagnostic_msgs' ||
             fail "$PYTHON does not find the sourced distribution's packages (see above). Install what package.xml
 names with 'rosdep install --from-paths . --ignore-src', or name the distribution's python with PYTHON="
     elif [ "$(uname -sm)" != "Linux x86_64" ]; then

@@ -76,7 +76,7 @@ def array_cases() -> list[Case]:
         Case("float64.bin", UTM.tobytes() * 50, "float32"),
         Case("isotropic.bin", np.random.default_rng(0).normal(size=(200, 5)).astype("<f4").tobytes(), "--columns"),
         Case("isotropic_stated.bin", np.ones((6, 5), "<f4").tobytes(), np.ones((6, 3)), "5"),
-        Case("told_wrong.bin", np.ones((6, 5), "<f4").tobytes(), "rows of 4", "4"),
+        Case("stated_incorrectly.bin", np.ones((6, 5), "<f4").tobytes(), "rows of 4", "4"),
         Case("kitti_small.bin", np.c_[whole, np.ones(4, "f4")].tobytes(), POINTS),
     ]
     for shuffled in (False, True):

@@ -88,8 +88,8 @@ def table_cases() -> list[Case]:
         Case("utf16.csv", ("t,x,y,z\n" + rows(POINTS, before=[1.5])).encode("utf-16"), POINTS),
         Case("latin1.csv", ("höhe,x,y,z\n" + rows(POINTS, before=[1.5])).encode("latin-1"), POINTS),
         Case("nan.xyz", rows(POINTS, " ").replace("4.5", "nan").encode(), np.where(POINTS == 4.5, np.nan, POINTS)),
-        Case("told_columns.csv", rows(POINTS, before=[1.5]).encode(), POINTS, "t,x,y,z"),
-        Case("told_too_few.csv", rows(POINTS, before=[1.5]).encode(), "3 names.*4 columns", "x,y,z"),
+        Case("stated_columns.csv", rows(POINTS, before=[1.5]).encode(), POINTS, "t,x,y,z"),
+        Case("stated_too_few.csv", rows(POINTS, before=[1.5]).encode(), "3 names.*4 columns", "x,y,z"),
         Case("binary.txt", bytes(range(256)) * 4, "no line with three numbers"),
     ]
     return cases

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 import typer
@@ -15,7 +17,7 @@ def evaluate(
     protocol: str = typer.Option("objects", help="objects, noise, hard or full."),
     method: list[str] = typer.Option(
         ["icp", "fgr", "prnet", "prnet+refine"],
-        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; repeatable. "
+        help="icp, goicp, fgr, prnet, dcp or pointnetlk, each also with +refine; prnet+hypotheses; repeatable. "
         "NETWORK:LABEL uses the weights of that label. The trivial rows are always shown.",
     ),
     json: Path = typer.Option(None, help="File for the table (JSON); the Markdown file gets the same name."),
@@ -25,7 +27,6 @@ def evaluate(
 ) -> None:
     """Measure registration methods on the same seeded pairs."""
     from prnet_core.cli.errors import one_line_errors
-    from prnet_core.evaluation.command import command_line
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.run import transform_table
     from prnet_core.io.safe_write import check_target
@@ -60,3 +61,10 @@ def parse_weights(values: list[str]) -> dict[str, Path]:
     """["a.safetensors", "dcp=b.safetensors"] -> {"prnet": ..., "dcp": ...}."""
     named = [value.split("=", 1) if "=" in value else ["prnet", value] for value in values]
     return {name: Path(file) for name, file in named}
+
+
+def command_line() -> str:
+    """`prnet evaluate ...` as typed, also for `python -m`."""
+    program = Path(sys.argv[0])
+    name = "prnet" if program.suffix == ".py" else program.name
+    return shlex.join([name, *sys.argv[1:]])

@@ -39,6 +39,7 @@ def fine_tune(
     """
     import signal
     import time
+    from json import dumps
 
     import torch
 
@@ -78,7 +79,7 @@ def fine_tune(
     if report.improved:
         with one_line_errors("fine-tune"):
             save_network(report.network, out, {"fine_tuned": report.to_dict()})
-    typer.echo(as_json(report) if json else as_table(report))
+    typer.echo(dumps(report.to_dict(), indent=1) if json else as_table(report))
     if not json and report.improved:
         typer.echo(f"written to {out}")
     if not report.improved:
@@ -129,10 +130,3 @@ def as_table(report: FineTuneReport) -> str:
             f"{report.steps} steps in {report.seconds:.0f} s",
         ]
     )
-
-
-def as_json(report: FineTuneReport) -> str:
-    """All of the report but the network."""
-    import json
-
-    return json.dumps(report.to_dict(), indent=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from prnet_core.cli.options import COLUMNS, DEVICE, SCANS, TOPIC, WEIGHTS
-from prnet_core.cli.register import matrix_rows
+from prnet_core.cli.register import json_text, matrix_rows
 
 VOXEL = typer.Option(None, min=1e-6, help="Voxel size of map.ply, metres. Default: half of the registration's.")
 
@@ -86,7 +86,8 @@ def localize(
         registration = Registration(network_for(weights, device))
         localizer = Localizer(load_map(map_folder), registration, folder=map_folder)
         result = localizer.localize(points)
-    typer.echo(as_json(result) if json else as_text(result))
+    values = {name: value for name, value in vars(result).items() if name != "registration"}
+    typer.echo(json_text(values) if json else as_text(result))
     if not result.usable:
         raise typer.Exit(1)
 
@@ -129,21 +130,3 @@ def as_text(result) -> str:
     lines = [matrix_rows(result.T_map_sensor), f"{result.status}: {result.reason}"]
     lines += [f"or\n{matrix_rows(pose)}" for pose in result.alternatives]
     return "\n".join([*lines, f"keyframe {result.keyframe}, {result.seconds:.2f} s"])
-
-
-def as_json(result) -> str:
-    """The whole result as JSON."""
-    import json
-
-    return json.dumps(
-        {
-            "status": result.status,
-            "reason": result.reason,
-            "T_map_sensor": result.T_map_sensor.tolist(),
-            "covariance": result.covariance.tolist(),
-            "keyframe": result.keyframe,
-            "alternatives": [pose.tolist() for pose in result.alternatives],
-            "seconds": result.seconds,
-        },
-        indent=1,
-    )

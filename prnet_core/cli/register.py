@@ -64,15 +64,12 @@ def register(
         scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
         origin = np.zeros(3) if scan else None
         result = registration.register(
-            *clouds,
-            None if guess is None else read_numbers(guess),
-            source_origin=origin,
-            target_origin=origin,
+            *clouds, None if guess is None else read_numbers(guess), source_origin=origin, target_origin=origin
         )
         if save is not None:
             write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
     kind = f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
-    typer.echo(as_json(result, kind) if json else as_text(result, kind))
+    typer.echo(json_text({"clouds": kind} | vars(result)) if json else as_text(result, kind))
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
 
@@ -111,11 +108,10 @@ def matrix_rows(matrix: np.ndarray) -> str:
     return "\n".join(" ".join(f"{value:14.9f}" for value in row) for row in matrix)
 
 
-def as_json(result: RegistrationResult, kind: str) -> str:
-    """All fields of the result; a residual that is not finite becomes null."""
+def json_text(values: dict) -> str:
+    """JSON of values with arrays; a number that is not finite becomes null."""
     import json
     import math
-    from dataclasses import asdict
 
     import numpy as np
 
@@ -126,4 +122,4 @@ def as_json(result: RegistrationResult, kind: str) -> str:
             return [simple(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return json.dumps({"clouds": kind} | {name: simple(value) for name, value in asdict(result).items()}, indent=1)
+    return json.dumps({name: simple(value) for name, value in values.items()}, indent=1)

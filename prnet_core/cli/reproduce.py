@@ -24,8 +24,7 @@ def reproduce(
 ) -> None:
     """Measure a table of the paper, write it as JSON and Markdown, and update it in the README.md of the folder."""
     from prnet_core.cli.errors import fail, one_line_errors
-    from prnet_core.cli.evaluate import parse_weights
-    from prnet_core.evaluation.command import command_line
+    from prnet_core.cli.evaluate import command_line, parse_weights
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.paper import TABLES, Setup
     from prnet_core.evaluation.paper.page import update_page

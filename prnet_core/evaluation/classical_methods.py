@@ -38,13 +38,7 @@ def refine(source: np.ndarray, target: np.ndarray, initial_guess: np.ndarray) ->
     returned only where it lowers it: GICP fits planes, and the matches of a network fit the points. If the clouds are
     sampled independently, the residual stays at the point spacing and does not show which transform is better.
     """
-    aligner = _Aligner(source, target, "GICP")
-    T_target_source = aligner.align(initial_guess, REFINE_DISTANCE)
-    for _ in range(2):
-        distance = REFINE_RESIDUALS * aligner.median_residual(T_target_source)
-        T_target_source = aligner.align(T_target_source, max(distance, REFINE_FLOOR))
-    before, after = aligner.residual_in_spacings(initial_guess), aligner.residual_in_spacings(T_target_source)
-    return initial_guess if before < SAME_POINTS and before <= after else T_target_source
+    return Refinement(source, target).refine(initial_guess)
 
 
 class _Aligner:
@@ -80,20 +74,37 @@ class _Aligner:
         return np.array(result.T_target_source) if usable else initial_guess
 
     def median_residual(self, T_target_source: np.ndarray) -> float:
-        moved = se3.apply(T_target_source, self.points)
-        _, squared = self.target_tree.batch_nearest_neighbor_search(moved)
-        return float(np.sqrt(np.median(squared)))
+        return float(np.sqrt(np.median(self._squared_distances(T_target_source))))
 
     def residual_in_spacings(self, T_target_source: np.ndarray) -> float:
         """Mean squared distance of the nearest source points to the target, in squared spacings of the target."""
-        _, squared = self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))
-        nearest = np.sort(squared)[: max(1, int(NEAREST_SHARE * len(squared)))]
-        return float(nearest.mean() / self._squared_spacing)
+        squared = np.sort(self._squared_distances(T_target_source))
+        return float(squared[: max(1, int(NEAREST_SHARE * len(squared)))].mean() / self._squared_spacing)
+
+    def _squared_distances(self, T_target_source: np.ndarray) -> np.ndarray:
+        return self.target_tree.batch_nearest_neighbor_search(se3.apply(T_target_source, self.points))[1]
 
     @cached_property
     def _squared_spacing(self) -> float:
         _, neighbours = self.target_tree.batch_knn_search(self.target.points()[:, :3], 2)
         return max(float(np.median(np.asarray(neighbours)[:, 1])), 1e-12)
+
+
+class Refinement:
+    """`refine` of one pair from several initial guesses: the pair is prepared once."""
+
+    def __init__(self, source: np.ndarray, target: np.ndarray) -> None:
+        self._aligner = _Aligner(source, target, "GICP")
+
+    def refine(self, initial_guess: np.ndarray) -> np.ndarray:
+        """The refined transform (4, 4), as of `refine`."""
+        aligner = self._aligner
+        T_target_source = aligner.align(initial_guess, REFINE_DISTANCE)
+        for _ in range(2):
+            distance = REFINE_RESIDUALS * aligner.median_residual(T_target_source)
+            T_target_source = aligner.align(T_target_source, max(distance, REFINE_FLOOR))
+        before, after = aligner.residual_in_spacings(initial_guess), aligner.residual_in_spacings(T_target_source)
+        return initial_guess if before < SAME_POINTS and before <= after else T_target_source
 
 
 class FGR:

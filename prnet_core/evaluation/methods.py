@@ -17,9 +17,10 @@ from prnet_core.evaluation.classical_methods import FGR, ICP, refine
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.method import Centroid, ConstantRotation, Identity, Method
+from prnet_core.evaluation.several_hypotheses import SeveralHypotheses
 from prnet_core.training.methods import METHODS as TRAINED
 
-REFINE_SUFFIX = "+refine"
+REFINE_SUFFIX, HYPOTHESES_SUFFIX = "+refine", "+hypotheses"
 LABEL = ":"
 TRIVIAL = ("identity", "constant", "centroid")
 
@@ -53,15 +54,19 @@ class Refined:
 
 
 def make_method(name: str, options: MethodOptions = MethodOptions()) -> Method:
-    """The method of this name, or NAME+refine. Raises ValueError for an unknown name."""
-    base = name.removesuffix(REFINE_SUFFIX)
+    """The method of this name, NAME+refine, or prnet+hypotheses (`SeveralHypotheses`). Raises ValueError for another
+    name."""
+    suffix = next((suffix for suffix in (REFINE_SUFFIX, HYPOTHESES_SUFFIX) if name.endswith(suffix)), "")
+    base = name.removesuffix(suffix)
     if base.partition(LABEL)[0] in NETWORKS:
         method = _network(options, base)
-    elif base in METHODS:
+    elif base in METHODS and suffix != HYPOTHESES_SUFFIX:
         method = METHODS[base]()
     else:
         raise ValueError(f"unknown method {name!r}: {', '.join((*METHODS, *NETWORKS))}, each also with {REFINE_SUFFIX}")
-    return Refined(method) if name.endswith(REFINE_SUFFIX) else method
+    if suffix == HYPOTHESES_SUFFIX:
+        return SeveralHypotheses(method.network)
+    return Refined(method) if suffix else method
 
 
 def _network(options: MethodOptions, name: str) -> Method:

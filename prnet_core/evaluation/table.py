@@ -64,10 +64,8 @@ class Table:
 
     def to_json(self) -> str:
         """All fields. Numbers that are not finite become null."""
-        values = {
-            name: getattr(self, name)
-            for name in ("title", "command", "date", "machine", "settings", "rows", "published", "notes")
-        }
+        names = ("title", "command", "date", "machine", "settings", "rows", "published", "notes")
+        values = {name: getattr(self, name) for name in names}
         return json.dumps(_finite(values), indent=1) + "\n"
 
     def to_markdown(self) -> str:

@@ -19,7 +19,7 @@ WEIGHTS, TUNED = "weights.safetensors", "tuned.safetensors"
 
 
 def write_inputs(
-    folder: Path, network: PRNet, scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform] = ()
+    folder: Path, network: PRNet, scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform]
 ) -> None:
     """Write a network, scans (n of (N_i, 3)) and the transforms between them, for FineTuneProcess.run_in."""
     from prnet_core.model import save_network

@@ -11,23 +11,15 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from .config import FineTuneConfig
-from .inputs import REQUEST, TUNED, write_inputs
-from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress, ScanTransform
+from .inputs import REQUEST
+from .progress import FineTuneCancelled, FineTuneError, FineTuneProgress
 from .report import FineTuneReport
-
-if TYPE_CHECKING:
-    from prnet_core.model import PRNet
 
 KILL_TIMEOUT = 1.0  # s
 NICENESS = 10
@@ -54,7 +46,7 @@ class FineTuneProcess:
         self._process: subprocess.Popen | None = None
 
     def cancel(self) -> None:
-        """End the run: `run` raises FineTuneCancelled within KILL_TIMEOUT seconds."""
+        """End the run: `run_in` raises FineTuneCancelled within KILL_TIMEOUT seconds."""
         with self._lock:
             self._is_cancelled = True
             if self._process is not None:
@@ -65,53 +57,33 @@ class FineTuneProcess:
         if self._is_cancelled:
             raise FineTuneCancelled
 
-    def run(
-        self,
-        network: PRNet,
-        scans: Sequence[np.ndarray],
-        config: FineTuneConfig,
-        progress: Callable[[FineTuneProgress], None] | None = None,
-        transforms: Sequence[ScanTransform] = (),
-    ) -> FineTuneReport:
-        """As `fine_tune`, on the network's device; blocks until the run is over. The time counts from this call.
-
-        Raises FineTuneError as `fine_tune` does and when the process dies, FineTuneCancelled after `cancel`.
-        """
-        from prnet_core.model import load_network
-
-        began = time.monotonic()
-        device = next(network.parameters()).device
-        with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
-            folder = Path(name)
-            write_inputs(folder, network, scans, transforms)
-            report = self.run_in(folder, str(device), config, progress, began)
-            return replace(report, network=load_network(folder / TUNED, device))
-
     def run_in(
         self,
         folder: Path,
         device: str,
         config: FineTuneConfig,
-        progress: Callable[[FineTuneProgress], None] | None = None,
-        began: float | None = None,
+        progress: Callable[[FineTuneProgress], None],
+        began: float,
     ) -> FineTuneReport:
-        """As `run`, with the inputs of `write_inputs` in a folder; the weights are then in its file TUNED.
+        """As `fine_tune`, with the inputs of `write_inputs` in a folder; the weights are then in its file TUNED.
 
-        The report is without the network. began: time.monotonic() from which the time counts. Needs no PyTorch.
+        Blocks until the run is over. The report is without the network. device: of the network. began: time.monotonic()
+        from which the time counts. Needs no PyTorch. Raises FineTuneError as `fine_tune` does and when the process
+        dies, FineTuneCancelled after `cancel`.
         """
         request = {
             "config": asdict(config),
             "device": device,
             "num_threads": self._num_threads,
-            "began": time.monotonic() if began is None else began,  # monotonic clock, which the process shares
+            "began": began,  # monotonic clock, which the process shares
         }
         (folder / REQUEST).write_text(json.dumps(request))
         outcome = self._follow(folder, progress)
         if "error" in outcome:
             raise FineTuneError(outcome["error"])
-        return FineTuneReport.from_dict(outcome["report"], network=None)
+        return FineTuneReport.from_dict(outcome["report"])
 
-    def _follow(self, folder: Path, progress: Callable[[FineTuneProgress], None] | None) -> dict:
+    def _follow(self, folder: Path, progress: Callable[[FineTuneProgress], None]) -> dict:
         """Start the process, forward its progress, and return its last line."""
         environment = {
             **os.environ,
@@ -131,7 +103,7 @@ class FineTuneProcess:
             try:
                 for line in process.stdout:
                     outcome = json.loads(line)
-                    if "progress" in outcome and progress is not None:
+                    if "progress" in outcome:
                         progress(FineTuneProgress(**outcome["progress"]))
             finally:
                 process.kill()

@@ -50,11 +50,11 @@ class FineTuneReport:
         return {**values, "before": asdict(self.before), "after": asdict(self.after), "config": asdict(self.config)}
 
     @classmethod
-    def from_dict(cls, values: dict, network: PRNet | None) -> FineTuneReport:
+    def from_dict(cls, values: dict) -> FineTuneReport:
         """Inverse of `to_dict`."""
         parts = {"before": Score(**values["before"]), "after": Score(**values["after"])}
         pairs = {name: [tuple(pair) for pair in values[name]] for name in ("loss_curve", "validations")}
-        return cls(network=network, **{**values, **parts, **pairs, "config": FineTuneConfig(**values["config"])})
+        return cls(network=None, **{**values, **parts, **pairs, "config": FineTuneConfig(**values["config"])})
 
     def summary(self) -> str:
         """The result and the errors before and after, in one line."""

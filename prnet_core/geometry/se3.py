@@ -34,12 +34,17 @@ def rotation_angle(rotation: np.ndarray) -> float:
     return float(Rotation.from_matrix(rotation).magnitude())
 
 
+def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Length of the translation and angle, in radians, of first^-1 second, for rigid transforms (4, 4)."""
+    between = invert(first) @ second
+    return float(np.linalg.norm(between[:3, 3])), rotation_angle(between[:3, :3])
+
+
 def transform_distance(first: np.ndarray, second: np.ndarray, extent: float) -> float:
     """Upper bound of the distance between the images of a point under two transforms (4, 4), for points within `extent`
     of the origin."""
-    difference = invert(first) @ second
-    rotated = extent * 2.0 * np.sin(rotation_angle(difference[:3, :3]) / 2.0)
-    return float(np.linalg.norm(difference[:3, 3]) + rotated)
+    distance, angle = difference(first, second)
+    return float(distance + extent * 2.0 * np.sin(angle / 2.0))
 
 
 def nearest_rotation(matrix: np.ndarray) -> np.ndarray:

@@ -26,12 +26,13 @@ def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng
     return low
 
 
-def voxel_centroids(points: np.ndarray, voxel: float) -> np.ndarray:
-    """Mean of the points in each occupied voxel: (N, 3) -> (V, 3), V <= N, in the points' dtype."""
+def voxel_centroids(points: np.ndarray, voxel: float, min_points: int = 1) -> np.ndarray:
+    """Mean of the points in each voxel with at least `min_points`: (N, 3) -> (V, 3), V <= N, in the points' dtype."""
     keys = _voxel_keys(_shifted_columns(points), voxel)
     _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sums = np.stack([np.bincount(index, weights=axis, minlength=len(counts)) for axis in points.T], axis=1)
-    return (sums / counts[:, None]).astype(points.dtype)
+    often = counts >= min_points
+    return (sums[often] / counts[often, None]).astype(points.dtype)
 
 
 def _shifted_columns(points: np.ndarray) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import struct
 import warnings
 import zipfile
 from pathlib import Path
@@ -16,7 +14,6 @@ from prnet_core.io.column_names import xyz_columns
 _ARRAY_NAMES = ("points", "xyz", "pcd", "cloud", "arr_0")
 _COLUMNS_IF_TRANSPOSED = 7  # of a file with three or four rows: more columns than most points have values
 _DEFLATE_LARGEST_RATIO = 1032
-_LONGEST_HEADER = 10_000  # bytes, as in numpy
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -68,7 +65,7 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
             read_header = {
                 (1, 0): np.lib.format.read_array_header_1_0,
                 (2, 0): np.lib.format.read_array_header_2_0,
-                (3, 0): _read_header_3_0,
+                (3, 0): np.lib.format.read_array_header_2_0,  # the same, with names of columns in UTF-8
             }[version]
             shape, is_fortran, dtype = read_header(file)
     except Exception as error:  # the header is Python source, for which the tokenizer and the parser raise their own
@@ -81,15 +78,6 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
     if len(data) < num_values * dtype.itemsize:
         raise ValueError(f"cut short: shape {shape} needs {num_values * dtype.itemsize} bytes, not {len(data)}")
     return np.frombuffer(data, dtype, num_values).reshape(shape, order="F" if is_fortran else "C")
-
-
-def _read_header_3_0(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """As numpy's readers of the other versions: this one has names of columns in UTF-8."""
-    (length,) = struct.unpack("<I", file.read(4))
-    if length > _LONGEST_HEADER:
-        raise ValueError("not an npy file")
-    header = ast.literal_eval(file.read(length).decode("utf-8"))
-    return header["shape"], header["fortran_order"], np.lib.format.descr_to_dtype(header["descr"])
 
 
 def check_numbers(dtype: np.dtype) -> None:

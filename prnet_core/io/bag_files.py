@@ -74,11 +74,8 @@ class BagFile(NamedTuple):
 def open_files(path: Path, stack: ExitStack) -> list[BagFile]:
     """Open the bag at `path`: a folder with metadata.yaml, a folder of files, or one file.
 
-    A damaged part is left out, with a warning in the log; a file without its end is read up to the cut.
-
-    Raises:
-        FileNotFoundError: nothing is there.
-        BagError: none of the files can be read.
+    A damaged part is left out, with a warning in the log; a file without its end is read up to the cut. Raises
+    FileNotFoundError when nothing is there, BagError when none of the files can be read.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such bag")

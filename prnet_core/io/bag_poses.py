@@ -6,6 +6,7 @@ A pose that cannot be decoded, is not finite or has a zero quaternion is left ou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from prnet_core.geometry.se3 import invert, make_transform
 from prnet_core.io.bags import POSE_TYPES, TRANSFORMS, Bag, BagError
 from prnet_core.io.pointcloud2 import seconds
+from prnet_core.io.trajectories import Trajectory
 
 STATIC_TOPIC = "/tf_static"
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
@@ -31,19 +33,17 @@ class StampedTransform(NamedTuple):
     T_parent_child: np.ndarray
 
 
-class Poses(NamedTuple):
-    """Stamps (N,) in seconds, increasing, and poses (N, 4, 4) that take points of the moving frame into `parent`."""
+@dataclass(frozen=True)
+class Poses(Trajectory):
+    """A trajectory with increasing stamps whose poses take points of the moving frame into the frame `parent`."""
 
-    stamps: np.ndarray
-    T_parent_frame: np.ndarray
     parent: str
 
 
 def read_transforms(bag: Bag, topic: str) -> Iterator[StampedTransform]:
     """Transforms of a topic: TFMessage, TransformStamped, PoseStamped, PoseWithCovarianceStamped or Odometry.
 
-    Raises:
-        BagError: the topic is absent or of another type; the text lists the topics with poses.
+    Raises BagError, which lists the topics with poses, when the topic is absent or of another type.
     """
     if topic not in bag.topics or bag.topics[topic].msgtype not in POSE_TYPES:
         listed = ", ".join(bag.pose_topics()) or "none"
@@ -54,11 +54,8 @@ def read_transforms(bag: Bag, topic: str) -> Iterator[StampedTransform]:
         except BagError as error:
             bag.log_once(f"{topic} not decodable", f"poses are left out: {error}")
             continue
-        if message.msgtype == TRANSFORMS:
-            found = [_from_transform(transform) for transform in decoded.transforms]
-        else:
-            found = [_from_transform(decoded) if hasattr(decoded, "transform") else _from_pose(decoded)]
-        for transform in found:
+        for stamped in decoded.transforms if message.msgtype == TRANSFORMS else [decoded]:
+            transform = _stamped_transform(stamped)
             if transform is None:
                 text = f"poses of {topic} are left out: a value is not finite, or the quaternion is zero"
                 bag.log_once(f"{topic} not finite", text)
@@ -91,10 +88,8 @@ def ground_truth(bag: Bag, frame: str) -> Poses | None:
     """The recorded ground truth poses of `frame`, by header stamp.
 
     Those of the first topic with ground_truth in its name that has poses of `frame`; None when there is no such topic.
-    Poses of another frame of the robot are converted by static transforms.
-
-    Raises:
-        BagError: no such topic has poses of a frame that static transforms connect with `frame`.
+    Poses of another frame of the robot are converted by static transforms. Raises BagError when no such topic has poses
+    of a frame that static transforms connect with `frame`.
     """
     problem = None
     for name in bag.pose_topics():
@@ -145,22 +140,17 @@ def _chain_to_root(statics: dict[str, StampedTransform], frame: str) -> tuple[st
     return root, T_root_frame
 
 
-def _from_transform(message: Any) -> StampedTransform | None:
-    translation = message.transform.translation
-    return _stamped(message, message.child_frame_id, translation, message.transform.rotation)
-
-
-def _from_pose(message: Any) -> StampedTransform | None:
-    pose = message.pose.pose if hasattr(message.pose, "pose") else message.pose
-    return _stamped(message, getattr(message, "child_frame_id", ""), pose.position, pose.orientation)
-
-
-def _stamped(message: Any, child: str, position: Any, quaternion: Any) -> StampedTransform | None:
-    """None when a value is not finite or the quaternion is zero."""
+def _stamped_transform(message: Any) -> StampedTransform | None:
+    """Of a message of POSE_TYPES; None when a value is not finite or the quaternion is zero."""
+    if hasattr(message, "transform"):
+        position, quaternion = message.transform.translation, message.transform.rotation
+    else:
+        pose = message.pose.pose if hasattr(message.pose, "pose") else message.pose
+        position, quaternion = pose.position, pose.orientation
     q = np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
     xyz = np.array([position.x, position.y, position.z])
     if not (np.isfinite(q).all() and np.isfinite(xyz).all() and np.linalg.norm(q) > 1e-6):
         return None
+    header, child = message.header, getattr(message, "child_frame_id", "")
     transform = make_transform(Rotation.from_quat(q).as_matrix(), xyz)
-    header = message.header
     return StampedTransform(seconds(header.stamp), header.frame_id.lstrip("/"), child.lstrip("/"), transform)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prnet_core.io.bag_files import BagError, BagFile, open_files
+from prnet_core.io.cut_bag import decompressed
 from prnet_core.io.pointcloud2 import Cloud, CloudError, read_cloud, seconds
 
 if TYPE_CHECKING:
@@ -70,12 +71,8 @@ def open_bag(path: str | Path) -> Bag:
     """Open a bag for reading; use it in a `with` block.
 
     `path` is a ROS 2 bag folder (with or without metadata.yaml), a single .mcap or .db3 file, a ROS 1 .bag
-    file, or a folder of such files.
-
-    Raises:
-        FileNotFoundError: nothing is there.
-        BagError: it is not a bag, or it is damaged.
-        ImportError: the package `rosbags` is not installed.
+    file, or a folder of such files. Raises FileNotFoundError when nothing is there, BagError for what is no bag or a
+    damaged one, ImportError without the package `rosbags`.
     """
     return Bag(Path(path))
 
@@ -119,11 +116,9 @@ class Bag:
         return sorted(topic.name for topic in self.topics.values() if topic.msgtype in POSE_TYPES)
 
     def point_cloud_topic(self, name: str | None = None) -> str:
-        """The PointCloud2 topic called `name`; without a name the only one, if it is the only one.
+        """The PointCloud2 topic called `name`; without a name the only one.
 
-        Raises:
-            BagError: there is no such topic, or no name was given and there are several. The text lists the
-                PointCloud2 topics of the bag.
+        Raises BagError, which lists the PointCloud2 topics of the bag, where there is no or no single such topic.
         """
         available = self.point_cloud_topics()
         listed = ", ".join(f"{topic} ({self.topics[topic].count} scans)" for topic in available) or "none"
@@ -155,11 +150,7 @@ class Bag:
         yield from heapq.merge(*streams, key=lambda message: message.log_time_ns)
 
     def decode(self, message: BagMessage) -> Any:
-        """The message as an object with the fields of the ROS message.
-
-        Raises:
-            BagError: it cannot be decoded.
-        """
+        """The message as an object with the fields of the ROS message. Raises BagError when it cannot be decoded."""
         try:
             return self._ros2_types.deserialize_cdr(_unpacked(message.cdr), message.msgtype)
         except Exception as error:  # rosbags raises whatever the bytes lead to
@@ -172,10 +163,8 @@ class Bag:
         """The scans of a PointCloud2 topic that are in the frame of its first one; `topic` as in `point_cloud_topic`.
 
         Left out, counted in `skipped` and logged once for each reason: clouds that cannot be decoded or read (no
-        x, y, z; less data than their size says), and clouds in another frame (a second sensor on the topic).
-
-        Raises:
-            BagError: there is no such topic.
+        x, y, z; less data than their size says), and clouds in another frame (a second sensor on the topic). Raises
+        BagError when there is no such topic.
         """
         return self._with_stamps(self.point_cloud_topic(topic))
 
@@ -250,11 +239,7 @@ class Bag:
 
 def _unpacked(cdr: bytes) -> bytes:
     """The message of a bag whose messages are compressed, where no metadata.yaml says so to `rosbags`."""
-    if not cdr.startswith(_ZSTD):
-        return cdr
-    from prnet_core.io.cut_mcap import decompressor
-
-    return decompressor("zstd")(cdr, _LARGEST_MESSAGE)
+    return decompressed(cdr, "zstd", _LARGEST_MESSAGE) if cdr.startswith(_ZSTD) else cdr
 
 
 def _ros2_type(msgtype: str) -> str:

@@ -27,11 +27,8 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
     By suffix: .ply .pcd .npy .npz .bin (rows of float32) .las .laz .e57, and text tables .xyz .txt .csv .pts .asc.
     columns: what a .bin or text file holds where it does not state it: "5" values a row, or "t,x,y,z".
 
-    Raises:
-        CloudFileError: the file holds no such cloud, or ends before it is complete.
-        FileNotFoundError: it is not there.
-        OSError: it cannot be opened or read.
-        ImportError: the package for this kind of file is not installed.
+    Raises CloudFileError where the file holds no such cloud, or ends before it is complete; FileNotFoundError; OSError
+    where it cannot be read; ImportError without the package for this kind of file.
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -62,9 +59,7 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
 def write_cloud_file(path: Path | str, points: np.ndarray) -> None:
     """Write points (N, 3) as .ply, .npy, or .xyz / .txt, without loss of digits.
 
-    Raises:
-        CloudFileError: another suffix.
-        OSError: it cannot be written; an existing file is then unchanged.
+    Raises CloudFileError for another suffix, OSError when it cannot be written; an existing file is then unchanged.
     """
     path = Path(path)
     writer = _WRITERS.get(path.suffix.lower())

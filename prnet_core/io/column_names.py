@@ -23,9 +23,7 @@ def xyz_columns(names: Sequence[str]) -> list[int]:
     """Positions of x, y and z among the column names.
 
     Capitals, quotes and units (`X [m]`, `x(m)`, `x_m`) do not matter; `pos_x`, `Points:0` and `easting` are known too.
-
-    Raises:
-        ValueError: no or several columns have such names, or their units differ; the text lists the names.
+    Raises ValueError, which lists the names, where no or several columns have such names, or their units differ.
     """
     split = [_split(name) for name in names]
     stems = [name for name, _ in split]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,12 +26,7 @@ class CutBag:
     """
 
     def __init__(self, path: Path):
-        """Read the file through once.
-
-        Raises:
-            ValueError: the file has another format, or holds no complete message.
-            OSError: it cannot be opened.
-        """
+        """Read the file through once. Raises ValueError for another format, or a file without a complete message."""
         self.path = path
         self.num_bytes = path.stat().st_size
         self.num_damaged = 0
@@ -55,3 +52,25 @@ class CutBag:
     def _read(self) -> Iterator[tuple[int, int, bytes]]:
         """(channel, log time, data) of each message of a known channel; sets num_damaged and cut_at."""
         raise NotImplementedError
+
+
+def decompressed(data: bytes, compression: str, size: int) -> bytes:
+    """At most `size` bytes of a chunk or message, as far as they are there; `compression` as the bag names it.
+
+    Raises ValueError for an unknown compression, and what the decompressors raise for damaged data.
+    """
+    if compression in ("", "none"):
+        return data
+    if compression == "bz2":
+        return bz2.BZ2Decompressor().decompress(data, size)
+    if compression == "lz4":
+        from lz4.frame import LZ4FrameDecompressor
+
+        return LZ4FrameDecompressor().decompress(data, size)
+    if compression != "zstd":
+        raise ValueError(f"unknown compression {compression!r}")
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdDecompressor().decompress(data, size)

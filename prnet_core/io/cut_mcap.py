@@ -7,11 +7,10 @@ one after the other instead, as `mcap recover` does; of the chunk that is cut, w
 from __future__ import annotations
 
 import struct
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
-from prnet_core.io.cut_bag import BagChannel, CutBag
+from prnet_core.io.cut_bag import BagChannel, CutBag, decompressed
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
@@ -100,19 +99,4 @@ def _decompress_chunk(record: bytes, largest: int) -> bytes:
     if size > largest or len(record) < start:
         raise ValueError("no chunk")
     packed = record[start : start + struct.unpack_from("<Q", record, start - 8)[0]]
-    return packed if not compression else decompressor(compression)(packed, size)
-
-
-def decompressor(compression: str) -> Callable[[bytes, int], bytes]:
-    """f(data, size): at most `size` bytes of data that are compressed with zstd or lz4, as far as they are there."""
-    if compression == "lz4":
-        from lz4.frame import LZ4FrameDecompressor
-
-        return LZ4FrameDecompressor().decompress
-    if compression != "zstd":
-        raise ValueError(f"unknown compression {compression!r}")
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.ZstdDecompressor().decompress
+    return decompressed(packed, compression, size)

@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import bz2
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from prnet_core.io.cut_bag import BagChannel, CutBag
+from prnet_core.io.cut_bag import BagChannel, CutBag, decompressed
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _CHUNK, _CONNECTION = 0x02, 0x05, 0x07
@@ -113,13 +112,4 @@ def _unpacked(fields: dict[str, bytes], packed: bytes, largest: int) -> bytes:
     (size,) = struct.unpack("<I", fields["size"])
     if size > largest:
         raise ValueError(f"a chunk of {size} bytes")
-    compression = fields.get("compression", b"none")
-    if compression == b"none":
-        return packed
-    if compression == b"bz2":
-        return bz2.BZ2Decompressor().decompress(packed, size)
-    if compression == b"lz4":
-        from lz4.frame import LZ4FrameDecompressor
-
-        return LZ4FrameDecompressor().decompress(packed, size)
-    raise ValueError(f"unknown compression {compression!r}")
+    return decompressed(packed, fields.get("compression", b"none").decode("ascii", "replace"), size)

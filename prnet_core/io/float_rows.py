@@ -21,10 +21,8 @@ def read_float_rows(data: bytes, columns: str | None = None) -> np.ndarray:
     """xyz (N, 3) float64 of rows of float32, little endian.
 
     columns: "5" or "x,y,z,intensity,ring" states the row. Otherwise the number of values is the one with which each
-    column has a spread of its own, if that is clear.
-
-    Raises:
-        ValueError: no whole rows, values that are no float32, or a width that is not clear.
+    column has a spread of its own, if that is clear. Raises ValueError for no whole rows, values that are no float32,
+    and a width that is not clear.
     """
     if not data:
         raise ValueError("the file is empty")

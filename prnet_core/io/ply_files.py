@@ -11,7 +11,7 @@ import collections
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -64,11 +64,12 @@ def read_ply(data: bytes) -> np.ndarray:
     order, elements, position = _read_header(data)
     if sum(element.name == "vertex" for element in elements) > 1:
         raise ValueError("the PLY header has several elements called vertex")
-    lines = _Lines(data, position)
+    body = io.BytesIO(data)
+    body.seek(position)
     for element in elements:
         columns = element.xyz_columns() if element.name == "vertex" else []
         if order == "ascii":
-            points = _read_ascii(lines, element, columns)
+            points = _read_ascii(body, element, columns)
         elif element.has_list:
             points, position = _read_lists(data, position, order, element, columns)
         else:
@@ -136,12 +137,10 @@ def _read_records(
 def _read_lists(
     data: bytes, position: int, order: str, element: _Element, columns: list[int]
 ) -> tuple[np.ndarray, int]:
-    """Rows with lists: at once where the lists of all rows have one length, else one row after the other."""
+    """Rows with lists, one after the other; faces follow the vertices in most files, and are then not read."""
     row_types = [np.dtype(order + (item.length_dtype or item.dtype)) for item in element.properties]
     if element.count * sum(dtype.itemsize for dtype in row_types) > len(data) - position:
         raise ValueError(f"too short for {element.count} of {element.name!r}")
-    if element.count > 1 and (alike := _read_equal_lists(data, position, order, element, columns)):
-        return alike
     points = np.empty((element.count if columns else 0, 3))
     for index in range(element.count):
         sizes, end = _row_sizes(data, position, order, element)
@@ -172,50 +171,23 @@ def _row_sizes(data: bytes, position: int, order: str, element: _Element) -> tup
     return sizes, position
 
 
-def _read_equal_lists(
-    data: bytes, position: int, order: str, element: _Element, columns: list[int]
-) -> tuple[np.ndarray, int] | None:
-    """As `_read_lists`, or None where the lengths differ between rows."""
-    sizes, end = _row_sizes(data, position, order, element)
-    if position + element.count * (end - position) > len(data):
-        return None
-    fields = []
-    for index, (item, size) in enumerate(zip(element.properties, sizes)):
-        kind = np.dtype(order + (item.length_dtype or item.dtype))
-        fields += [(f"{index}", kind), (f"{index}_items", np.void, size - kind.itemsize)]
-    table = np.frombuffer(data, np.dtype(fields), element.count, position)
-    lengths = [table[f"{index}"] for index, item in enumerate(element.properties) if item.length_dtype]
-    if any((length != length[0]).any() for length in lengths):
-        return None
-    points = [table[f"{column}"] for column in columns]
-    points = np.stack(points, axis=1).astype(np.float64) if columns else np.empty((0, 3))
-    return points, position + table.nbytes
+def _lines(body: BinaryIO, element: _Element) -> Iterator[bytes]:
+    """The next lines that are not blank, as many as the element has rows; ValueError where the file ends before."""
+    number = element.count if element.properties else 0
+    for index in range(number):
+        line = b""
+        while not line.strip():
+            line = body.readline(_LONGEST_LINE)
+            if len(line) == _LONGEST_LINE:
+                raise ValueError(f"a row of {element.name!r} with more than {_LONGEST_LINE} characters")
+            if not line:
+                raise ValueError(f"too short for {number} of {element.name!r}: {index} rows")
+        yield line
 
 
-class _Lines:
-    """The lines of the body, without the blank ones."""
-
-    def __init__(self, data: bytes, position: int):
-        self._file = io.BytesIO(data)
-        self._file.seek(position)
-
-    def take(self, element: _Element) -> Iterator[bytes]:
-        """As many as the element has rows; ValueError where the file ends before."""
-        number = element.count if element.properties else 0
-        for index in range(number):
-            line = b""
-            while not line.strip():
-                line = self._file.readline(_LONGEST_LINE)
-                if len(line) == _LONGEST_LINE:
-                    raise ValueError(f"a row of {element.name!r} with more than {_LONGEST_LINE} characters")
-                if not line:
-                    raise ValueError(f"too short for {number} of {element.name!r}: {index} rows")
-            yield line
-
-
-def _read_ascii(lines: _Lines, element: _Element, columns: list[int]) -> np.ndarray:
+def _read_ascii(body: BinaryIO, element: _Element, columns: list[int]) -> np.ndarray:
     """Rows of text, one a line."""
-    rows = lines.take(element)
+    rows = _lines(body, element)
     if not columns or element.count == 0:
         collections.deque(rows, maxlen=0)
         return np.empty((0, 3))

@@ -121,8 +121,7 @@ class _Layout:
         needed = (height - 1) * row_step + packed
         if len(data) < needed:
             raise CloudError(
-                "short_data",
-                f"{len(data)} bytes where {width} x {height} points of {point_step} bytes need {needed}",
+                "short_data", f"{len(data)} bytes where {width} x {height} points of {point_step} bytes need {needed}"
             )
         return cls(data, height, width, row_step, point_step, ">" if message.is_bigendian else "<")
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class RecordedScans:
     that was skipped); skipped and no_times count, by reason, the scans left out and those without point times.
     """
 
+    _error: ClassVar[type[Exception]]
     path: Path
     topic: str | None = None
     ground_truth: Trajectory | None = None
@@ -59,17 +60,16 @@ class RecordedScans:
             yield scan
         if is_empty:
             reasons = ", ".join(f"{number} {reason}" for reason, number in self.skipped.items()) or "it has none"
-            raise self._no_scans(f"{self.path}: no scan can be read: {reasons}")
+            raise self._error(f"{self.path}: no scan can be read: {reasons}")
 
     def _scans(self) -> Iterator[RecordedScan]:
-        raise NotImplementedError
-
-    def _no_scans(self, text: str) -> Exception:
         raise NotImplementedError
 
 
 class FolderScans(RecordedScans):
     """The scans of a folder."""
+
+    _error = CloudFileError
 
     def __init__(self, path: Path, columns: str | None = None):
         self._folder = ScanFolder(path, columns)
@@ -93,12 +93,11 @@ class FolderScans(RecordedScans):
             self.no_times["cloud files have none"] += 1
             yield RecordedScan(float(stamp), points, None)
 
-    def _no_scans(self, text: str) -> Exception:
-        return CloudFileError(text)
-
 
 class BagScans(RecordedScans):
     """The scans of a PointCloud2 topic of a bag in one frame, and the recorded ground truth of that frame."""
+
+    _error = BagError
 
     def __init__(self, path: Path, topic: str | None):
         from prnet_core.io.bag_poses import ground_truth_if_usable
@@ -106,8 +105,7 @@ class BagScans(RecordedScans):
         self._bag = open_bag(path)
         topic = self._bag.point_cloud_topic(topic)
         first = next(self._bag.scans(topic), None)
-        poses = None if first is None else ground_truth_if_usable(self._bag, first.frame_id)
-        ground_truth = None if poses is None else Trajectory(poses.stamps, poses.T_parent_frame)
+        ground_truth = None if first is None else ground_truth_if_usable(self._bag, first.frame_id)
         super().__init__(path, topic, ground_truth)
 
     def _scans(self) -> Iterator[RecordedScan]:
@@ -116,9 +114,6 @@ class BagScans(RecordedScans):
                 self.no_times[scan.cloud.no_times_reason] += 1
             yield RecordedScan(scan.stamp, scan.cloud.points, scan.cloud.times)
         self.skipped.update(self._bag.skipped)
-
-    def _no_scans(self, text: str) -> Exception:
-        return BagError(text)
 
 
 def open_scans(path: Path, topic: str | None = None, columns: str | None = None) -> RecordedScans:

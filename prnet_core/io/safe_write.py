@@ -16,17 +16,13 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
 
     suffixes: those that the file may have; any when empty. A device and a link are fine.
 
-    Raises:
-        ValueError: another suffix; the text lists those that are possible.
-        OSError: the folder is missing or cannot be written to, the path is a folder, or the disk is full; the text
-            names the path.
+    Raises ValueError, which lists the suffixes, for another one, and OSError, which names the path, when the folder is
+    missing or cannot be written to, the path is a folder, or the disk is full.
     """
     path = Path(path)
     if suffixes and path.suffix.lower() not in suffixes:
         raise ValueError(f"{path}: written as {' '.join(sorted(suffixes))}, not {path.suffix or 'without a suffix'}")
     target = _target(path)
-    if target.is_symlink():
-        raise OSError(f"{path} cannot be written: its links lead in a circle")
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a file to write")
     if _is_special(target):
@@ -42,15 +38,11 @@ def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
 def check_folder(path: Path | str, names: tuple[str, ...] = ()) -> Path:
     """Raise unless files can be written in the folder `path`, which may be missing, with its parents.
 
-    names: files that are to be written in it.
-
-    Raises:
-        OSError: the path is not a folder, it cannot be written to, or the disk is full; the text names the path.
+    names: files that are to be written in it. Raises OSError, which names the path, when it is not a folder, it cannot
+    be written to, or the disk is full.
     """
     path = Path(path)
     nearest = _target(path)
-    if nearest.is_symlink():
-        raise OSError(f"{path} cannot be written: its links lead in a circle")
     while not nearest.exists():
         nearest = nearest.parent
     if not nearest.is_dir():
@@ -78,14 +70,13 @@ def replacing(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`, with its suffix; when the block ends without an error it replaces `path`.
 
     The target of a link is replaced, and the link stays. What is written for a device or a pipe is copied into it. The
-    mode of an existing file is kept.
-
-    Raises:
-        OSError: it cannot be written, as on a full disk; the text names the path, and an existing file is unchanged.
+    mode of an existing file is kept. Raises OSError, which names the path, when it cannot be written (a full
+    disk); an existing file is then unchanged.
     """
     target = _target(Path(path))
     folder = Path(tempfile.mkdtemp()) if _is_special(target) else None
-    temporary = _beside(target if folder is None else folder / target.name)
+    name = f".{target.stem}.{os.getpid()}.part{target.suffix}"
+    temporary = target.with_name(name) if folder is None else folder / name
     try:
         temporary.touch()
         mode = stat.S_IMODE((target if target.is_file() else temporary).stat().st_mode)
@@ -105,12 +96,12 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    """Where the links of `path` lead."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(f"{path} cannot be written: its links lead in a circle")
+    return target
 
 
 def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")

@@ -59,13 +59,18 @@ class ScanFolder:
         place = next((self.folder / name for name in ("scans", "depth") if (self.folder / name).is_dir()), self.folder)
         suffixes = (".png",) if place.name == "depth" else CLOUD_SUFFIXES
         found = [
-            file for file in place.iterdir()
+            file for file in sorted(place.iterdir(), reverse=True)
             if file.suffix.lower() in suffixes and not file.name.startswith(".") and file.is_file()
         ]  # fmt: skip
         if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
         place_of = {stem: index for index, stem in enumerate(in_natural_order({file.stem for file in found}))}
-        chosen = _one_file_a_name(sorted(found, key=lambda file: (place_of[file.stem], file.name)), suffixes)
+        # Of files that differ in the suffix alone, the last one stays in the dictionary: the first by `suffixes`.
+        in_order = sorted(found, key=lambda file: (place_of[file.stem], -suffixes.index(file.suffix.lower())))
+        chosen = {file.stem: file for file in in_order}
+        if len(chosen) < len(found):
+            _log.warning("%s: %d files are left out: a scan of the same name with another suffix is used",
+                         place, len(found) - len(chosen))  # fmt: skip
         order = self.folder / "scans.txt"
         if not order.is_file():
             return list(chosen.values())
@@ -136,23 +141,6 @@ def depth_to_points(depth: np.ndarray, intrinsics: np.ndarray) -> np.ndarray:
     x = (column - intrinsics[0, 2]) * z / intrinsics[0, 0]
     y = (row - intrinsics[1, 2]) * z / intrinsics[1, 1]
     return np.stack([x, y, z], axis=1)
-
-
-def _one_file_a_name(files: list[Path], suffixes: tuple[str, ...]) -> dict[str, Path]:
-    """The files by name without suffix; of files that differ in the suffix alone, the first by `suffixes`."""
-    chosen: dict[str, Path] = {}
-    num_left_out = 0
-    for file in files:
-        other = chosen.get(file.stem)
-        if other is None:
-            chosen[file.stem] = file
-            continue
-        num_left_out += 1
-        chosen[file.stem] = min(other, file, key=lambda one: suffixes.index(one.suffix.lower()))
-    if num_left_out:
-        _log.warning("%s: %d files are left out: a scan of the same name with another suffix is used",
-                     files[0].parent, num_left_out)  # fmt: skip
-    return chosen
 
 
 def _read_png(path: Path) -> np.ndarray:

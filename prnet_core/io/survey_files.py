@@ -19,9 +19,7 @@ _SMALLEST_CHUNK, _LARGEST_CHUNK = 1_000, 1_000_000  # points
 def read_las(path: Path) -> np.ndarray:
     """xyz (N, 3) float64 in the file's unit, scale and offset applied.
 
-    Raises:
-        ValueError: not a LAS file, or one that ends before its last point.
-        ImportError: laspy is not installed.
+    Raises ValueError for what is no LAS file or ends before its last point, ImportError without laspy.
     """
     try:
         import laspy
@@ -119,9 +117,7 @@ def _int64_at(stream: BinaryIO, position: int) -> int:
 def read_e57(path: Path) -> np.ndarray:
     """xyz (N, 3) float64 of all scans of the file, in the file's common frame, metres.
 
-    Raises:
-        ValueError: not an E57 file, or a damaged one.
-        ImportError: pye57 is not installed.
+    Raises ValueError for what is no E57 file or a damaged one, ImportError without pye57.
     """
     try:
         import pye57

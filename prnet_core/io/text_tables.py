@@ -51,10 +51,8 @@ def read_table(path: Path, columns: str | None = None) -> np.ndarray:
     """xyz (N, 3) float64 of a text file's rows.
 
     The columns are those named x, y, z by the line above the rows (as it is or after #, // or %), or by `columns`
-    ("t,x,y,z"); the first three where there are no names.
-
-    Raises:
-        ValueError: no such rows, names without x, y, z, or first columns that are no coordinates.
+    ("t,x,y,z"); the first three where there are no names. Raises ValueError where there are no such rows, for names
+    without x, y, z, and for first columns that are no coordinates.
     """
     with open(path, encoding=_encoding(path), errors="replace", newline=None) as file:
         preamble, first = _preamble(file)

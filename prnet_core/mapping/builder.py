@@ -89,12 +89,9 @@ class MapBuilder:
     def _is_new(self, points: np.ndarray, T_odom_sensor: np.ndarray) -> bool:
         if not self.odometry_poses:
             return True
-        moved = se3.invert(self.odometry_poses[-1]) @ T_odom_sensor
+        distance, angle = se3.difference(self.odometry_poses[-1], T_odom_sensor)
         reach = float(np.median(np.linalg.norm(points, axis=1)))
-        return (
-            float(np.linalg.norm(moved[:3, 3])) > self.config.keyframe_distance * reach
-            or se3.rotation_angle(moved[:3, :3]) > self.config.keyframe_angle
-        )
+        return distance > self.config.keyframe_distance * reach or angle > self.config.keyframe_angle
 
     def _close_loops(self, index: int) -> None:
         """Register the new keyframe to older ones near it; optimise all poses when one is accepted."""

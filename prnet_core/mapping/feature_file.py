@@ -36,8 +36,8 @@ def read_features(folder: Path, key: np.ndarray) -> list[PlaceFeatures] | None:
     return [PlaceFeatures(*parts) for parts in zip(points, features, signatures, arrays["descriptor"], strict=True)]
 
 
-def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures]) -> bool:
-    """Write the features of all keyframes; False where the folder cannot be written, which costs only time."""
+def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures]) -> None:
+    """Write the features of all keyframes; not where the folder cannot be written, which costs only time."""
     try:
         with replacing(folder / NAME) as temporary:
             np.savez(
@@ -51,8 +51,6 @@ def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures])
             )
     except OSError as error:
         _log.info("the features of the map are not kept: %s", error)
-        return False
-    return True
 
 
 def _with_version(key: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class OdometryMapper:
     def add_update(self, update: OdometryUpdate) -> bool:
         """Add the scan of an update; True when it becomes a keyframe. Rejected scans are left out.
 
-        Poses are those in the map of the odometry's keyframes, where a relocation is a measured motion.
+        Poses are those in the map of the odometry's keyframes, where a relocation is a measured transform.
         """
         if update.status not in USED:
             return False
@@ -54,7 +54,7 @@ class OdometryMapper:
         self._covariance, self._last_pose = state["covariance"], state["last_pose"]
 
     def _add_uncertainty(self, T_odom_sensor: np.ndarray, registered: np.ndarray) -> None:
-        """Add the uncertainty of one scan to that of the motion since the last keyframe."""
+        """Add the uncertainty of one scan to that of the pose relative to the last keyframe."""
         scan = np.diag(SCAN_SIGMAS**2) + np.minimum(np.abs(registered), 1.0) * np.eye(6)
         moved = float(np.linalg.norm(self._last_pose[:3, 3] - T_odom_sensor[:3, 3]))
         self._covariance += scan if moved > 0.0 else 0.1 * scan

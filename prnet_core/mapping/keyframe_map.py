@@ -46,6 +46,14 @@ class PoseConstraint:
     is_closure: bool = False
 
 
+def join_scans(scans: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scans (transform (4, 4), points (N_i, 3)) in one frame: points (N, 3), origins of the sensors (K, 3), and the row
+    of the origins of each point (N,)."""
+    points = [se3.apply(transform, cloud) for transform, cloud in scans]
+    view_index = np.repeat(np.arange(len(points)), [len(cloud) for cloud in points])
+    return np.vstack(points), np.array([transform[:3, 3] for transform, _ in scans]), view_index
+
+
 def chained(first: PoseConstraint, second: PoseConstraint) -> PoseConstraint:
     """The constraint of two that follow each other: first.second is second.first. A closure stays one."""
     to_first = se3.adjoint(first.T_first_second)
@@ -139,10 +147,7 @@ class KeyframeMap:
         """
         chosen = self.neighbours(index, count)
         T_index_map = se3.invert(self.poses[index])
-        transforms = [T_index_map @ self.poses[i] for i in chosen]
-        points = [se3.apply(T, self.keyframes[i].points) for T, i in zip(transforms, chosen, strict=True)]
-        view_index = np.repeat(np.arange(len(chosen)), [len(cloud) for cloud in points])
-        return np.vstack(points), np.array([T[:3, 3] for T in transforms]), view_index
+        return join_scans([(T_index_map @ self.poses[i], self.keyframes[i].points) for i in chosen])
 
     def fused_points(self, voxel_size: float) -> np.ndarray:
         """All points in the map's frame (N, 3), one centroid a voxel."""

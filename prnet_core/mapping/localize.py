@@ -15,25 +15,19 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
-from prnet_core.registration import (
-    ACCEPTED,
-    AMBIGUOUS,
-    REJECTED,
-    Registration,
-    RegistrationResult,
-)
+from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
+from prnet_core.registration.result import UNKNOWN_VARIANCE
 
 PREPARED_SUBMAPS = 64
 
 
 @dataclass(frozen=True)
 class PlaceHypothesis:
-    """A pose guess: T_map_sensor (4, 4), relative to `keyframe`; support: local feature matches that agree with it."""
+    """A pose guess: T_map_sensor (4, 4); support: number of local feature matches that agree with it."""
 
-    keyframe: int
     T_map_sensor: np.ndarray
     support: int
 
@@ -163,7 +157,7 @@ class Localizer:
             for transform in consistent_transforms(source, target, tolerance, config.transforms_per_keyframe):
                 distance = np.linalg.norm(se3.apply(transform, source) - target, axis=1)
                 support = int((distance < 2.0 * tolerance).sum())
-                found.append(PlaceHypothesis(index, self.map.poses[index] @ transform, support))
+                found.append(PlaceHypothesis(self.map.poses[index] @ transform, support))
         found.sort(key=lambda hypothesis: -hypothesis.support)
         distinct: list[PlaceHypothesis] = []
         for hypothesis in found:
@@ -193,7 +187,7 @@ class Localizer:
     def _register_near(
         self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
     ) -> tuple[int, RegistrationResult]:
-        keyframe = self._nearest_keyframe(T_map_sensor)
+        keyframe = int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
         guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
         return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
 
@@ -235,20 +229,10 @@ class Localizer:
         self._submaps.move_to_end(keyframe)
         return self._submaps[keyframe]
 
-    def _nearest_keyframe(self, T_map_sensor: np.ndarray) -> int:
-        return int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
-
     def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
-        difference = se3.invert(first) @ second
+        distance, angle = se3.difference(first, second)
         limit = 2.0 * self.registration.config.coarse_factor * self.voxel_size
-        return (
-            float(np.linalg.norm(difference[:3, 3])) < limit
-            and se3.rotation_angle(difference[:3, :3]) < self.config.same_place_angle
-        )
-
-    def _in_map(self, keyframe: int, covariance: np.ndarray) -> np.ndarray:
-        to_map = se3.adjoint(self.map.poses[keyframe])
-        return to_map @ covariance @ to_map.T
+        return distance < limit and angle < self.config.same_place_angle
 
     def _found(
         self,
@@ -259,11 +243,12 @@ class Localizer:
         alternatives: list[np.ndarray],
         began: float,
     ) -> LocalizationResult:
+        to_map = se3.adjoint(self.map.poses[keyframe])
         return LocalizationResult(
             status=status,
             reason=reason,
             T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=self._in_map(keyframe, result.covariance),
+            covariance=to_map @ result.covariance @ to_map.T,
             keyframe=keyframe,
             alternatives=alternatives,
             registration=result,
@@ -271,7 +256,5 @@ class Localizer:
         )
 
     def _rejected(self, reason: str, began: float) -> LocalizationResult:
-        from prnet_core.registration.result import UNKNOWN_VARIANCE
-
         seconds = time.perf_counter() - began
         return LocalizationResult(REJECTED, reason, np.eye(4), np.eye(6) * UNKNOWN_VARIANCE, seconds=seconds)

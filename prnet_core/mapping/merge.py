@@ -51,36 +51,24 @@ def _largest_group(transforms: list[np.ndarray], distance: float) -> list[int]:
     for k, candidate in enumerate(transforms):
         group = [k]
         for other, transform in enumerate(transforms):
-            difference = se3.invert(candidate) @ transform
-            near = float(np.linalg.norm(difference[:3, 3])) < distance
-            if other != k and near and se3.rotation_angle(difference[:3, :3]) < ANGLE:
+            apart, angle = se3.difference(candidate, transform)
+            if other != k and apart < distance and angle < ANGLE:
                 group.append(other)
         best = group if len(group) > len(best) else best
     return best
 
 
 def _join(
-    first: KeyframeMap,
-    second: KeyframeMap,
-    T_first_second: np.ndarray,
-    links: list[tuple[int, LocalizationResult]],
+    first: KeyframeMap, second: KeyframeMap, T_first_second: np.ndarray, links: list[tuple[int, LocalizationResult]]
 ) -> KeyframeMap:
     offset = len(first)
     joined = KeyframeMap(list(first.keyframes), list(first.poses), list(first.constraints))
     for keyframe, pose in zip(second.keyframes, second.poses, strict=True):
         joined.add(keyframe, T_first_second @ pose)
-    for constraint in second.constraints:
-        moved = replace(constraint, first=constraint.first + offset, second=constraint.second + offset)
-        joined.constraints.append(moved)
+    joined.constraints += [replace(c, first=c.first + offset, second=c.second + offset) for c in second.constraints]
     for index, result in links:
-        joined.constraints.append(
-            PoseConstraint(
-                result.keyframe,
-                index + offset,
-                result.registration.T_target_source,
-                floored(result.registration.covariance),
-                is_closure=True,
-            )
-        )
+        found, ends = result.registration, (result.keyframe, index + offset)
+        covariance = floored(found.covariance)
+        joined.constraints.append(PoseConstraint(*ends, found.T_target_source, covariance, is_closure=True))
     joined.poses = optimise(joined)
     return joined

@@ -16,11 +16,9 @@ def draw_map(keyframe_map: KeyframeMap, poses_before: list[np.ndarray], path: Pa
 
     poses_before: (4, 4) of every keyframe by odometry alone. Raises ValueError for a suffix that is no picture's.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(14, 7), layout="constrained")
-    FigureCanvasAgg(figure)
     before = KeyframeMap(keyframe_map.keyframes, poses_before)
     panels = ((before, "odometry alone"), (keyframe_map, f"after {len(keyframe_map.closures)} loop closures"))
     for axes, (drawn, title) in zip(figure.subplots(1, 2, sharex=True, sharey=True), panels, strict=True):

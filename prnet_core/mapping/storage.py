@@ -114,18 +114,9 @@ def _write(keyframe_map: KeyframeMap, folder: Path, voxel_size: float) -> None:
         "version": VERSION,
         "unit": "metre",
         "keyframes": len(keyframe_map),
-        "constraints": [
-            {
-                "first": constraint.first,
-                "second": constraint.second,
-                "T_first_second": constraint.T_first_second.tolist(),
-                "covariance": constraint.covariance.tolist(),
-                "is_closure": constraint.is_closure,
-            }
-            for constraint in keyframe_map.constraints
-        ],
+        "constraints": [vars(constraint) for constraint in keyframe_map.constraints],
     }
-    (folder / "map.json").write_text(json.dumps(record))
+    (folder / "map.json").write_text(json.dumps(record, default=np.ndarray.tolist))
 
 
 def _read_record(folder: Path) -> dict:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.mapping.keyframe_map import join_scans
 from prnet_core.mapping.localize import LocalizationResult, Localizer
 from prnet_core.registration import AMBIGUOUS
 
@@ -156,10 +157,8 @@ class MapTracker:
     def _joined(self) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
         """The arguments of Localizer.localize for the last scans, in the frame of the newest one."""
         T_now_odom = se3.invert(self._scans[-1].T_odom_sensor)
-        transforms = [T_now_odom @ scan.T_odom_sensor for scan in self._scans]
-        points = [se3.apply(T, scan.points) for T, scan in zip(transforms, self._scans, strict=True)]
-        view_index = np.repeat(np.arange(len(points)), [len(cloud) for cloud in points])
-        return np.vstack(points), SEARCH_TIME, np.array([T[:3, 3] for T in transforms]), view_index
+        points, *views = join_scans([(T_now_odom @ scan.T_odom_sensor, scan.points) for scan in self._scans])
+        return points, SEARCH_TIME, *views
 
     def _is_search_due(self, scan: OdometryScan) -> bool:
         is_new_view = len(self._scans) > 1 and self._failures > 0 and self._is_step(self._scans[-2], scan)
@@ -168,6 +167,6 @@ class MapTracker:
     def _is_step(self, earlier: OdometryScan | None, scan: OdometryScan, period: float = np.inf) -> bool:
         if earlier is None or scan.stamp - earlier.stamp >= period:
             return True
-        motion = se3.invert(earlier.T_odom_sensor) @ scan.T_odom_sensor
+        distance, angle = se3.difference(earlier.T_odom_sensor, scan.T_odom_sensor)
         reach = float(np.median(np.linalg.norm(scan.points, axis=1))) if len(scan.points) else 0.0
-        return float(np.linalg.norm(motion[:3, 3])) > STEP * reach or se3.rotation_angle(motion[:3, :3]) > STEP_ANGLE
+        return distance > STEP * reach or angle > STEP_ANGLE

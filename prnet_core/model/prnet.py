@@ -153,15 +153,11 @@ class PRNet(nn.Module):
     def _match_keypoints(
         self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, generator
     ) -> RegistrationPass:
-        config = self.config
         mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
         temperature = self.value_head(mean_source, mean_target)
 
-        source_keypoints = select_keypoints(source_features, config.num_keypoints, config.keypoints)
-        target_keypoints = select_keypoints(target_features, config.num_keypoints, config.keypoints)
-        x, y = take(source, source_keypoints), take(target, target_keypoints)
-        scores = self.action_head.scores(
-            take(source_features, source_keypoints), take(target_features, target_keypoints)
+        x, y, scores, (source_keypoints, target_keypoints) = self._scores(
+            source, target, source_features, target_features
         )
         T_step, log_forward = self._match(x, y, scores, temperature, generator)
         T_backward = log_backward = None
@@ -172,10 +168,24 @@ class PRNet(nn.Module):
             mean_source, mean_target, temperature,
         )  # fmt: skip
 
+    def _scores(
+        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor]]:
+        """Keypoints of both clouds (B, K_X, 3), (B, K_Y, 3), their scores (B, K_X, K_Y) and their indices."""
+        rule, count = self.config.keypoints, self.config.num_keypoints
+        chosen = tuple(select_keypoints(features, count, rule) for features in (source_features, target_features))
+        scores = self.action_head.scores(take(source_features, chosen[0]), take(target_features, chosen[1]))
+        return take(source, chosen[0]), take(target, chosen[1]), scores, chosen
+
     def _match(self, x: Tensor, y: Tensor, scores: Tensor, temperature: Tensor, generator) -> tuple[Tensor, Tensor]:
-        with torch.autocast(x.device.type, enabled=False):
+        matched, log_matching = self._soft_matches(y, scores, temperature, generator)
+        return self._fit(x, matched, log_matching.amax(dim=-1).exp(), y), log_matching
+
+    def _soft_matches(self, y: Tensor, scores: Tensor, temperature: Tensor, generator) -> tuple[Tensor, Tensor]:
+        """Where each keypoint is matched (B, K_X, 3), and the log of the matching matrix (B, K_X, K_Y)."""
+        with torch.autocast(y.device.type, enabled=False):
             matching, log_matching = self.action_head(scores, temperature, self.training, generator)
-            return self._fit(x, matching @ y, log_matching.amax(dim=-1).exp(), y), log_matching
+            return matching @ y, log_matching
 
     def _fit(
         self, source: Tensor, matched: Tensor, confidence: Tensor, target: Tensor, radius: Tensor | None = None
@@ -214,21 +224,32 @@ class PRNet(nn.Module):
 
     @torch.no_grad()
     def hypotheses(
-        self, source: SurfaceCloud, target: SurfaceCloud, count: int, bfloat16: bool | None = None
+        self, source: Tensor | SurfaceCloud, target: Tensor | SurfaceCloud, count: int, bfloat16: bool | None = None
     ) -> Tensor:
-        """The best `count` transforms (B, count, 4, 4) that differ from each other, in one run of the network.
+        """The best `count` transforms (B, count, 4, 4) that differ from each other, from the matches of the first pass.
 
-        For verification against the whole clouds; more groups of matches are tried than by `register`
-        (`robust_hypotheses`). Matching "dual" alone.
+        Clouds as for `forward`. For verification against the whole clouds; more groups of matches are tried than by
+        `register` (`robust_hypotheses`).
         """
+        if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
+            source, target = surface_clouds(source, target)
         with self._evaluation(bfloat16):
             target_local = self.dgcnn(target)
             memory = self.transformer.encoder(target_local) if self.config.transformer == "paper" else None
             features = self._features(source, target, target_local, memory)
-            confidence, best = joint_log_probability(*self.dual_softmax(*features)).max(dim=-1)
-        matched = take(target.points, best)
-        radius = MATCHING_RADIUS * source.spacing
-        return robust_hypotheses(source.points, matched, confidence.exp(), target.points, radius, count)
+            if isinstance(source, SurfaceCloud):
+                source_points, target_points, radius = source.points, target.points, MATCHING_RADIUS * source.spacing
+            else:
+                source_points, target_points, radius = source, target, None
+            if self.config.matching == "dual":
+                confidence, best = joint_log_probability(*self.dual_softmax(*features)).max(dim=-1)
+                matched = take(target_points, best)
+            else:
+                temperature = self.value_head(*(at_least_float32(x).mean(dim=1) for x in features))
+                source_points, target_points, scores, _ = self._scores(source_points, target_points, *features)
+                matched, log_matching = self._soft_matches(target_points, scores, temperature, None)
+                confidence = log_matching.amax(dim=-1)
+        return robust_hypotheses(source_points, matched, confidence.exp(), target_points, radius, count)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):

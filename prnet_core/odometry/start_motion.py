@@ -15,6 +15,7 @@ from prnet_core.registration.registration import from_voxels, to_voxels
 
 NUM_ROUNDS = 4
 FIRST_VERIFIED = 2  # round: before it the sweeps are hardly deskewed
+MAX_POINTS = 12_000  # of a sweep, about: the voxel filter leaves a few thousand
 MAX_CORRECTION = 4.0  # voxels by which a pose may move when the sweep's own twist is estimated
 
 
@@ -34,6 +35,7 @@ def estimate_start_motion(
     off. None when the deskewed sweeps are not accepted in the end.
     """
     tracker = Registration(None, tracking_config(config))
+    first, second = (sweep.every(max(1, len(sweep) // MAX_POINTS)) for sweep in (first, second))
     twists = [np.zeros(6), np.zeros(6)]
     for round_ in range(NUM_ROUNDS):
         target, source = (

@@ -1,8 +1,6 @@
-"""Equalise the density of a pair of clouds and scale it for the network.
+"""Equalise the density of a pair of clouds, so that keypoints of one surface look alike in both, and scale it.
 
-The network sees a fixed number of points of about unit radius. Real scans have thousands of points,
-dense near the sensor, in metres. `downsample_pair` makes the density of both clouds even and equal, so that
-keypoints of the same surface look alike in both; `normalise_pair` centres and scales them.
+The network sees a fixed number of points of about unit radius; real scans have thousands, dense near the sensor.
 """
 
 from __future__ import annotations

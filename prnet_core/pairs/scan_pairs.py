@@ -1,7 +1,6 @@
 """Training pairs that look like real partial scans: two views of one object or scene, pose and matches.
 
-The clouds are downsampled and normalised by the functions that prepare real scans for the network
-(`prnet_core.pairs.normalise`).
+The clouds are downsampled and normalised as real scans are (`prnet_core.pairs.normalise`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from prnet_core.geometry.random_rotations import about_any_axis, about_vertical,
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
 from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.simulation.object_views import ObjectViews
-from prnet_core.simulation.scan_views import ScanViews
 from prnet_core.simulation.views import View
 
 
@@ -58,9 +56,9 @@ class ScanPair(NamedTuple):
 
 @dataclass(frozen=True)
 class ScanPairSource:
-    """The sources of views. If one is absent, the other gives all pairs."""
+    """The sources of views: those of each scene, and objects. If one is absent, the other gives all pairs."""
 
-    scenes: ScanViews | None = None
+    scenes: list[list[View]] | None = None
     objects: ObjectViews | None = None
     config: ScanPairConfig = field(default_factory=ScanPairConfig)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back
@@ -52,8 +54,7 @@ def building(seed: int = 0, rooms_a_side: int = 10, floors: int = 2, num_twins: 
 
 def office(seed: int = 0) -> Place:
     """One floor with twelve rooms, all different; people walk in the corridor."""
-    place = building(1000 + seed, rooms_a_side=6, floors=1, num_twins=0)
-    return Place(f"office {seed}", place.solids, place.path, place.speed, place.people, rooms=place.rooms)
+    return replace(building(1000 + seed, rooms_a_side=6, floors=1, num_twins=0), name=f"office {seed}")
 
 
 def _spread(count: int, chosen: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from prnet_core.simulation.lidar import RESOLUTION
-from prnet_core.simulation.moving_scene import MovingScene
+from prnet_core.simulation.moving_scene import MovingScene, Trajectory
 from prnet_core.simulation.ray_scene import RayScene
 
 OPTICAL = np.array([[0.0, 0.0, 1.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -61,11 +61,7 @@ class DepthCamera:
         )  # fmt: skip
 
     def frame(
-        self,
-        scene: RayScene | MovingScene,
-        T_world_camera: np.ndarray,
-        random: np.random.Generator,
-        time: float = 0.0,
+        self, scene: RayScene | MovingScene, T_world_camera: np.ndarray, random: np.random.Generator, time: float = 0.0
     ) -> np.ndarray:
         """Points (height, width, 3) float32 in the optical frame at `time`, NaN where nothing was measured."""
         plane = self._image_plane()
@@ -84,6 +80,14 @@ class DepthCamera:
             seen &= ~self._hole_mask(depth.shape, random)
         points = np.where(seen[..., None], measured[..., None] * plane, np.nan)
         return (np.round(points / RESOLUTION) * RESOLUTION).astype(np.float32)
+
+    def scan(
+        self, scene: RayScene | MovingScene, trajectory: Trajectory, start: float, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The measured points (N, 3) of a frame at `start`, as `SpinningLidar.scan`; their times (N,) are 0."""
+        points = self.frame(scene, trajectory(np.float64(start)), random, start).reshape(-1, 3)
+        points = points[np.isfinite(points).all(axis=1)]
+        return points, np.zeros(len(points))
 
     def _image_plane(self) -> np.ndarray:
         """Rays (height, width, 3) with z = 1."""

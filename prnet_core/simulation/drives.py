@@ -100,13 +100,8 @@ class Drive:
 
     def _scan(self, index: int, jitter: float, rng: np.random.Generator) -> DriveScan:
         start = index / self.rate
+        points, times = self.sensor.scan(self._scene, self.trajectory, start, rng)
         pose = self.trajectory(np.float64(start))
-        if isinstance(self.sensor, DepthCamera):
-            frame = self.sensor.frame(self._scene, pose, rng, start).reshape(-1, 3)
-            points = frame[np.isfinite(frame).all(axis=1)]
-            times = np.zeros(len(points))
-        else:
-            points, times = self.sensor.scan(self._scene, self.trajectory, start, rng)
         return DriveScan(self.place.name, index, start + jitter, points, times, pose)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.simulation.depth_camera import OPTICAL, DepthCamera
 from prnet_core.simulation.ray_scene import RayScene
 from prnet_core.simulation.scene_builder import Scene
@@ -42,10 +43,7 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
     position, yaw, pitch = free_position(scene, rng), rng.uniform(-np.pi, np.pi), rng.uniform(-0.6, 0.2)
     for _ in range(3 * count):
         views = int(rng.integers(6, 11))
-        target_yaw, target_pitch = (
-            yaw + rng.normal(0.0, 0.5),
-            np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3),
-        )
+        target_yaw, target_pitch = (yaw + rng.normal(0.0, 0.5), np.clip(pitch + rng.normal(0.0, 0.2), -0.9, 0.3))
         end = clip_to_region(scene, position + rng.normal(0.0, 0.35, 3) * (1.0, 1.0, 0.3))
         poses = [
             camera_pose(position + s * (end - position), yaw + s * (target_yaw - yaw),
@@ -76,14 +74,7 @@ def fuse(rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.r
         step[:3, 3] = pose[:3, 3] - step[:3, :3] @ pose[:3, 3] + rng.normal(0.0, shift, 3)
         drift = step @ drift
     points = np.concatenate(points)
-    if len(points) == 0:
-        return points
-    keys = np.floor(points / FRAGMENT_VOXEL).astype(np.int64) + (1 << 20)
-    joined = (keys[:, 0] << 42) | (keys[:, 1] << 21) | keys[:, 2]
-    _, index, hits = np.unique(joined, return_inverse=True, return_counts=True)
-    sums = np.stack([np.bincount(index, weights=axis, minlength=len(hits)) for axis in points.T], axis=1)
-    often = hits >= MIN_HITS
-    return sums[often] / hits[often, None]
+    return voxel_centroids(points, FRAGMENT_VOXEL, MIN_HITS) if len(points) else points
 
 
 def camera_pose(position: np.ndarray, yaw: float, pitch: float, roll: float) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from prnet_core.simulation.moving_scene import MovingScene, Trajectory
 from prnet_core.simulation.ray_scene import RayScene
+from prnet_core.simulation.views import spherical
 
 RESOLUTION = 1.0 / 1024.0
 """Coordinates are rounded to this many metres: float32 with short mantissas packs to half the size."""
@@ -36,12 +37,7 @@ class SpinningLidar:
     @staticmethod
     def with_beams(channels: int) -> SpinningLidar:
         """A typical sensor of 16, 32, 64 or 128 beams at 10 Hz. Raises ValueError for another number."""
-        models = {
-            16: (1800, -15.0, 15.0),
-            32: (1024, -25.0, 15.0),
-            64: (1024, -22.5, 22.5),
-            128: (1024, -22.5, 22.5),
-        }
+        models = {16: (1800, -15.0, 15.0), 32: (1024, -25.0, 15.0), 64: (1024, -22.5, 22.5), 128: (1024, -22.5, 22.5)}
         if channels not in models:
             raise ValueError(f"{channels} beams: known are {', '.join(map(str, models))}")
         columns, lowest, highest = models[channels]
@@ -76,7 +72,7 @@ class SpinningLidar:
         azimuth = np.pi - np.arange(self.columns) * (2.0 * np.pi / self.columns)
         elevation = np.deg2rad(np.linspace(self.lowest_deg, self.highest_deg, self.channels))
         azimuth, elevation = np.meshgrid(azimuth, elevation, indexing="ij")
-        return _unit_vectors(azimuth, elevation)
+        return spherical(elevation, azimuth)
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,7 @@ class NonRepetitiveLidar:
         first, second = (2.0 * np.pi * rate * times for rate in self.prism_hz)
         half = np.deg2rad(self.field_of_view_deg) / 4.0
         azimuth, elevation = half * (np.cos(first) + np.cos(second)), half * (np.sin(first) + np.sin(second))
-        return _unit_vectors(azimuth, elevation)
+        return spherical(elevation, azimuth)
 
 
 def measured_points(
@@ -139,8 +135,3 @@ def measured_points(
     seen &= random.random(distance.shape) >= lidar.dropout
     points = (distance[seen] + noise[seen])[:, None] * directions[seen]
     return (np.round(points / RESOLUTION) * RESOLUTION).astype(np.float32), seen
-
-
-def _unit_vectors(azimuth: np.ndarray, elevation: np.ndarray) -> np.ndarray:
-    flat = np.cos(elevation)
-    return np.stack([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)], axis=-1)

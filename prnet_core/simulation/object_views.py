@@ -1,7 +1,6 @@
 """Two one-sided views of one object, as a depth camera or a range scanner on a turntable gives them (numpy).
 
-Made from surface samples alone, again at every draw: each view samples the surface for itself, so that no
-point of one view is a point of the other.
+Each view samples the surface by itself, so that no point of one view is a point of the other.
 """
 
 from __future__ import annotations
@@ -46,13 +45,10 @@ class ObjectViewConfig:
 
 
 class ObjectViews:
-    """Draws pairs of views of given shapes.
+    """Draws pairs of views of given shapes (S, K, 3) in the unit sphere with zero mean."""
 
-    shapes (S, K, 3), any dtype, times `scale` in the unit sphere with zero mean.
-    """
-
-    def __init__(self, shapes: np.ndarray, scale: float = 1.0, config: ObjectViewConfig = ObjectViewConfig()):
-        self.shapes, self.scale, self.config = shapes, scale, config
+    def __init__(self, shapes: np.ndarray, config: ObjectViewConfig = ObjectViewConfig()):
+        self.shapes, self.config = shapes, config
         self._neighbours: dict[int, np.ndarray] = {}
 
     def __len__(self) -> int:
@@ -114,7 +110,7 @@ class ObjectViews:
 
     def _resample(self, index: int, rng: np.random.Generator) -> np.ndarray:
         """A new sample of the shape: its points, each moved part of the way to one of its neighbours."""
-        points = self.shapes[index].astype(np.float64) * self.scale
+        points = self.shapes[index].astype(np.float64)
         if index not in self._neighbours:
             self._neighbours[index] = cKDTree(points).query(points, k=5)[1][:, 1:].astype(np.int16)
         neighbours = self._neighbours[index]
@@ -133,7 +129,7 @@ class ObjectViews:
             side = unit(np.cross(up, rng.normal(size=3)))
             parts.append(disc @ np.stack([side, np.cross(up, side)]) - up * rng.uniform(0.5, 0.9))
         if rng.random() < self.config.clutter_share:
-            other = self.shapes[rng.integers(len(self.shapes))].astype(np.float64) * self.scale
+            other = self.shapes[rng.integers(len(self.shapes))].astype(np.float64)
             side = unit(np.cross(middle, rng.normal(size=3)))
             parts.append(other @ any_rotation(rng).T * rng.uniform(0.2, 0.7) + side * rng.uniform(0.7, 1.3))
         return np.concatenate(parts)

@@ -34,8 +34,7 @@ def street(seed: int = 0) -> Place:
         _house_fronts(scene, start - left * half, along, left, half, span - half)
         _kerb_side(scene, start, along, left, span)
     lane = 1.8
-    ccw = np.array([[lane, -lane], [length + lane, -lane], [length + lane, width + lane], [-lane, width + lane]])
-    ccw[0] = (-lane, -lane)
+    ccw = np.array([[-lane, -lane], [length + lane, -lane], [length + lane, width + lane], [-lane, width + lane]])
     other = np.array([[lane, lane], [lane, width - lane], [length - lane, width - lane], [length - lane, lane]])
     pavement = half - 1.2
     people = [

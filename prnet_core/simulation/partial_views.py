@@ -16,10 +16,10 @@ from prnet_core.simulation.fragments import (
     random_stereo_camera,
     room_fragments,
 )
-from prnet_core.simulation.scanners import Scanner, random_lidar, spherical
+from prnet_core.simulation.scanners import Scanner, random_lidar
 from prnet_core.simulation.scene_builder import Scene
 from prnet_core.simulation.two_scans import scan_from
-from prnet_core.simulation.views import View
+from prnet_core.simulation.views import View, spherical
 
 MIN_RETURNS, MIN_PIXELS = 1000, 2500
 LIDAR_RAYS = 16_000
@@ -92,9 +92,7 @@ def _scan_around(
 def _car_lidar() -> Scanner:
     """64 rings from -24.8 to 2 degrees, as on a car's roof."""
     elevation, azimuth = np.meshgrid(
-        np.linspace(np.radians(-24.8), np.radians(2.0), 64),
-        np.arange(1024) * 2 * np.pi / 1024,
-        indexing="ij",
+        np.linspace(np.radians(-24.8), np.radians(2.0), 64), np.arange(1024) * 2 * np.pi / 1024, indexing="ij"
     )
     directions = spherical(elevation.ravel(), azimuth.ravel())
     return Scanner(directions, 2.0, 80.0, 0.02, 0.0, 0.1, 2 * np.pi)

@@ -1,7 +1,6 @@
 """Procedural figures: a body with limbs and ears of ellipsoids, boxes and cylinders, seen from one side.
 
-Range scans of statues, toys and fruit are smooth closed surfaces, which are rare in
-collections of CAD parts.
+Range scans of statues, toys and fruit are smooth closed surfaces, which are rare in collections of CAD parts.
 """
 
 from __future__ import annotations

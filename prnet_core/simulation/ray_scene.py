@@ -42,8 +42,7 @@ class RayScene:
     def cast(self, origins: np.ndarray, directions: np.ndarray, times: np.ndarray | None = None) -> Hits:
         """The nearest surface along each ray. origins (R, 3) or (3,), directions (R, 3) of any length.
 
-        `times` is not used: nothing moves in this scene. It is here so that a scene with moving objects
-        (`moving_scene.MovingScene`) can stand in its place.
+        `times` is not used: nothing moves, other than in a `moving_scene.MovingScene`.
         """
         rays = np.empty((len(directions), 6), np.float32)
         rays[:, :3], rays[:, 3:] = origins, directions

@@ -95,10 +95,7 @@ def shell(scene: SceneBuilder, size: tuple[float, float], height: float) -> None
 
 
 def furnish(
-    scene: SceneBuilder,
-    size: tuple[float, float],
-    height: float,
-    door: tuple[float, float] | None = None,
+    scene: SceneBuilder, size: tuple[float, float], height: float, door: tuple[float, float] | None = None
 ) -> None:
     """Furniture along the walls of a room with inner `size`, within 0.7 m of a wall and 0.9 m off `door` (x, y)."""
     rng = scene.rng

@@ -1,8 +1,6 @@
-"""Partial views of procedural scenes, precomputed and compact, from which training pairs are drawn.
+"""Partial views of procedural scenes, precomputed, since scenes take too long to build at every training step.
 
-Scenes take too long to build at every step, so a shard holds a few views of each of many scenes:
-points in the scene's own axes and the sensor's pose. Rotations, stretching, mirroring, sampling and noise
-come on top at every draw (`scan_pairs`).
+Rotations, stretching, mirroring, sampling and noise are added at every draw (`scan_pairs`).
 """
 
 from __future__ import annotations
@@ -25,89 +23,35 @@ MIN_POINTS, MAX_POINTS = 300, 1400
 """Of a view: one with fewer returns is not kept."""
 
 
-class ScanViews:
-    """Views grouped by scene. `len()` scenes; `views[i]` is the list of the i-th scene's views."""
+def save_views(path: Path | str, scenes: list[list[View]]) -> None:
+    """Write the views of each scene as a compressed npz.
 
-    def __init__(
-        self,
-        points: np.ndarray,
-        scales: np.ndarray,
-        starts: np.ndarray,
-        poses: np.ndarray,
-        scenes: np.ndarray,
-    ):
-        """points int16 (P, 3) of all V views one after the other, scales (V,) metres a unit, starts (V + 1,),
-        poses (V, 4, 4) T_world_sensor, scenes (V,) the scene's index of each view, ascending from 0.
+    points: (P, 3) int16 of all V views one after the other, relative to the sensor's position, along the world's axes.
+    scales: (V,) metres a unit. starts: (V + 1,). poses: (V, 4, 4) T_world_sensor. scenes: (V,) index of the scene.
+    """
+    views = [view for scene in scenes for view in scene]
+    clouds = [view.points - view.T_world_sensor[:3, 3] for view in views]
+    scales = [np.abs(cloud).max() / INT16_RANGE for cloud in clouds]
+    packed = [np.round(cloud / scale).astype(np.int16) for cloud, scale in zip(clouds, scales, strict=True)]
+    np.savez_compressed(
+        path,
+        points=np.concatenate(packed),
+        scales=np.array(scales, np.float32),
+        starts=np.cumsum([0] + [len(cloud) for cloud in clouds]),
+        poses=np.array([view.T_world_sensor for view in views], np.float32),
+        scenes=np.repeat(np.arange(len(scenes)), [len(scene) for scene in scenes]),
+    )
 
-        The points of a view are relative to its sensor's position, along the world's axes.
-        """
-        if len(starts) != len(scales) + 1 or len(poses) != len(scales) or len(scenes) != len(scales):
-            raise ValueError("scales, poses and scenes need one entry a view, starts one more")
-        self.points, self.scales, self.starts, self.poses, self.scenes = points, scales, starts, poses, scenes
-        self._first = np.searchsorted(scenes, np.arange(int(scenes[-1]) + 2)) if len(scenes) else np.zeros(1, int)
 
-    def __len__(self) -> int:
-        return len(self._first) - 1
-
-    def __getitem__(self, scene: int) -> list[View]:
-        if not 0 <= scene < len(self):
-            raise IndexError(f"scene {scene} of {len(self)}")
-        return [self._view(index) for index in range(self._first[scene], self._first[scene + 1])]
-
-    def subset(self, scenes: np.ndarray) -> ScanViews:
-        """The views of these scenes (indices in any order), numbered from 0 in ascending order."""
-        kept = np.flatnonzero(np.isin(self.scenes, scenes))
-        lengths = np.diff(self.starts)[kept]
-        points = [self.points[self.starts[index] : self.starts[index + 1]] for index in kept]
-        return ScanViews(
-            np.concatenate([np.zeros((0, 3), np.int16), *points]),
-            self.scales[kept],
-            np.concatenate([[0], np.cumsum(lengths)]),
-            self.poses[kept],
-            np.unique(self.scenes[kept], return_inverse=True)[1],
-        )
-
-    def _view(self, index: int) -> View:
-        points = self.points[self.starts[index] : self.starts[index + 1]] * self.scales[index].astype(np.float64)
-        return View(points + self.poses[index, :3, 3], self.poses[index].astype(np.float64))
-
-    @staticmethod
-    def pack(scenes: list[list[View]]) -> ScanViews:
-        """From lists of views, one list a scene."""
-        points, scales, poses, owners = [], [], [], []
-        for owner, views in enumerate(scenes):
-            for view in views:
-                relative = view.points - view.T_world_sensor[:3, 3]
-                scale = np.abs(relative).max() / INT16_RANGE
-                points.append(np.round(relative / scale).astype(np.int16))
-                scales.append(scale)
-                poses.append(view.T_world_sensor)
-                owners.append(owner)
-        starts = np.cumsum([0] + [len(cloud) for cloud in points])
-        return ScanViews(
-            np.concatenate(points),
-            np.array(scales, np.float32),
-            starts,
-            np.array(poses, np.float32),
-            np.array(owners),
-        )
-
-    def save(self, path: Path | str) -> None:
-        """Write a compressed npz."""
-        np.savez_compressed(
-            path,
-            points=self.points,
-            scales=self.scales,
-            starts=self.starts,
-            poses=self.poses,
-            scenes=self.scenes,
-        )
-
-    @staticmethod
-    def load(path: Path | str) -> ScanViews:
-        """Read what `save` wrote. Raises OSError or KeyError for another file."""
-        with np.load(path) as file:
-            return ScanViews(*(file[name] for name in ("points", "scales", "starts", "poses", "scenes")))
+def load_views(path: Path | str) -> list[list[View]]:
+    """The views of each scene, as `save_views` wrote them. Raises OSError or KeyError for another file."""
+    with np.load(path) as file:
+        points, scales, starts = file["points"], file["scales"], file["starts"]
+        poses, owners = file["poses"], file["scenes"]
+    scenes: list[list[View]] = [[] for _ in range(int(owners[-1]) + 1)]
+    for owner, cloud, scale, pose in zip(owners, np.split(points, starts[1:-1]), scales, poses, strict=True):
+        scenes[owner].append(View(cloud * scale.astype(np.float64) + pose[:3, 3], pose.astype(np.float64)))
+    return scenes
 
 
 def scan_scene(rng: np.random.Generator, num_views: int = 3) -> list[View]:

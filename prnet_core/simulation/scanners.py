@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prnet_core.simulation.scene_builder import Scene
+from prnet_core.simulation.views import spherical, unit
 
 MAX_RAYS = 8000
 """Rays a scan; many more than the points the network gets."""
@@ -68,7 +69,7 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
     v, u = np.meshgrid(np.linspace(-half_height, half_height, 80), np.linspace(-half_width, half_width, 100))
     directions = np.stack([np.ones_like(u), -u, -v], axis=-1).reshape(-1, 3)
     return Scanner(
-        directions=_subset(directions / np.linalg.norm(directions, axis=1, keepdims=True), rng, MAX_RAYS),
+        directions=_subset(unit(directions), rng, MAX_RAYS),
         min_range=rng.uniform(0.2, 0.6),
         max_range=rng.uniform(4.0, 10.0),
         noise=rng.uniform(0.001, 0.003),
@@ -76,12 +77,6 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
         dropout=rng.uniform(0.0, 0.2),
         field_of_view=2 * np.arctan(half_width),
     )
-
-
-def spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
-    """Unit vectors (R, 3), x forward and z up, of elevations and azimuths (R,) in radians."""
-    cos = np.cos(elevation)
-    return np.stack([cos * np.cos(azimuth), cos * np.sin(azimuth), np.sin(elevation)], axis=-1)
 
 
 def _subset(directions: np.ndarray, rng: np.random.Generator, max_rays: int) -> np.ndarray:

@@ -82,10 +82,7 @@ def furniture(scene: SceneBuilder, x: float, y: float, height: float) -> None:
     elif kind == 4:  # barrel, bin or lamp
         scene.pole(x, y, 0.0, rng.uniform(0.3, 1.8), rng.uniform(0.1, 0.7))
     elif kind == 5:  # boxes on each other
-        low, high = (
-            rng.uniform((0.3, 0.3, 0.2), (1.3, 1.0, 1.0)),
-            rng.uniform((0.2, 0.2, 0.2), (0.9, 0.8, 0.8)),
-        )
+        low, high = (rng.uniform((0.3, 0.3, 0.2), (1.3, 1.0, 1.0)), rng.uniform((0.2, 0.2, 0.2), (0.9, 0.8, 0.8)))
         scene.box((x, y, low[2] / 2), low, yaw)
         scene.box((x + rng.normal(0, 0.1), y, low[2] + high[2] / 2), high, yaw + rng.normal(0, 0.3))
     else:  # hanging duct or lamp

@@ -84,10 +84,7 @@ def hall(rng: np.random.Generator) -> Scene:
             furniture(scene, x, y, height)
     for _ in range(rng.integers(0, 5)):
         scene.pipe(
-            (width / 2, rng.uniform(0, depth), height - rng.uniform(0.3, 1.0)),
-            width,
-            rng.uniform(0.1, 0.6),
-            0.0,
+            (width / 2, rng.uniform(0, depth), height - rng.uniform(0.3, 1.0)), width, rng.uniform(0.1, 0.6), 0.0
         )
     if rng.random() < 0.4:
         stairs(scene, rng.uniform(2.0, width - 2.0), rng.uniform(2.0, depth - 2.0), height)
@@ -107,19 +104,11 @@ def street(rng: np.random.Generator) -> Scene:
             y = side * (half_width + rng.uniform(0.0, 3.0) + depth / 2)
             scene.box((x + front / 2, y, tall / 2), (front, depth, tall))
             if rng.random() < 0.5:
-                scene.box(
-                    (x + front * rng.uniform(0.2, 0.8), y - side * depth / 2, 2.0),
-                    (rng.uniform(1, 4), 1.5, 4.0),
-                )
+                scene.box((x + front * rng.uniform(0.2, 0.8), y - side * depth / 2, 2.0), (rng.uniform(1, 4), 1.5, 4.0))
             x += front + gap
         for x in np.arange(-length / 2, length / 2, rng.uniform(5.0, 14.0)):
             if rng.random() < 0.6:
-                car(
-                    scene,
-                    x + rng.normal(),
-                    side * (half_width - rng.uniform(1.5, 3.0)),
-                    rng.normal(0.0, 0.05),
-                )
+                car(scene, x + rng.normal(), side * (half_width - rng.uniform(1.5, 3.0)), rng.normal(0.0, 0.05))
             if rng.random() < 0.5:
                 tree_or_pole(scene, x + rng.normal(), side * (half_width - 0.8))
     if rng.random() < 0.4:

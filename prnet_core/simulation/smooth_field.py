@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from prnet_core.simulation.views import unit
+
 NUM_WAVES = 6
 
 
@@ -26,5 +28,4 @@ class SmoothField:
 
 
 def _random_directions(rng: np.random.Generator) -> np.ndarray:
-    vectors = rng.normal(size=(NUM_WAVES, 3))
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit(rng.normal(size=(NUM_WAVES, 3)))

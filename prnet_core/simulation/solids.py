@@ -1,7 +1,6 @@
 """Boxes, elliptic cylinders and ellipsoids: what simulated scenes are built of.
 
-Each solid is a unit solid (the cube [-1, 1]^3, the cylinder x^2 + y^2 <= 1 with |z| <= 1, the unit ball)
-under an affine map.
+Each solid is the cube [-1, 1]^3, the cylinder x^2 + y^2 <= 1 with |z| <= 1, or the unit ball under an affine map.
 """
 
 from __future__ import annotations

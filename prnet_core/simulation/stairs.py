@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back
+from prnet_core.simulation.rooms import WALL
 from prnet_core.simulation.scene_builder import SceneBuilder
 
 TREAD, STEPS = 0.28, 10
 LOBBY, LANDING = 1.2, 1.4
 STAIRWELL_LENGTH = LOBBY + STEPS * TREAD + LANDING
-_WALL = 0.15
 
 
 def add_stairwell(scene: SceneBuilder, x: float, width: float, storey: float, floors: int) -> None:
@@ -18,8 +18,8 @@ def add_stairwell(scene: SceneBuilder, x: float, width: float, storey: float, fl
     top = floors * storey
     flight_width = width / 2 - 0.1
     for side in (-1.0, 1.0):
-        scene.box((x + STAIRWELL_LENGTH / 2, side * (width + _WALL) / 2, top / 2), (STAIRWELL_LENGTH, _WALL, top))
-    scene.box((x + STAIRWELL_LENGTH + _WALL / 2, 0.0, top / 2), (_WALL, width + 2 * _WALL, top))
+        scene.box((x + STAIRWELL_LENGTH / 2, side * (width + WALL) / 2, top / 2), (STAIRWELL_LENGTH, WALL, top))
+    scene.box((x + STAIRWELL_LENGTH + WALL / 2, 0.0, top / 2), (WALL, width + 2 * WALL, top))
     scene.box((x + STAIRWELL_LENGTH / 2, 0.0, -0.1), (STAIRWELL_LENGTH, width, 0.2))
     scene.box((x + STAIRWELL_LENGTH / 2, 0.0, top), (STAIRWELL_LENGTH, width, 0.2))
     rise = storey / 2 / STEPS
@@ -61,11 +61,11 @@ def stairs(seed: int = 0, floors: int = 4, width: float = 2.6) -> Place:
     for floor in range(floors):
         z, wide = floor * storey, rng.uniform(4.0, 6.0)
         scene.box((-lobby / 2, 0.0, z - 0.1), (lobby, wide + 0.3, 0.2))
-        scene.box((-lobby - _WALL / 2, 0.0, z + storey / 2), (_WALL, wide + 0.3, storey))
+        scene.box((-lobby - WALL / 2, 0.0, z + storey / 2), (WALL, wide + 0.3, storey))
         for side in (-1.0, 1.0):
-            scene.box((-lobby / 2, side * (wide + _WALL) / 2, z + storey / 2), (lobby, _WALL, storey))
+            scene.box((-lobby / 2, side * (wide + WALL) / 2, z + storey / 2), (lobby, WALL, storey))
             piece = (wide - width) / 2
-            scene.box((-_WALL / 2, side * (width + piece) / 2, z + storey / 2), (_WALL, piece + _WALL, storey))
+            scene.box((-WALL / 2, side * (width + piece) / 2, z + storey / 2), (WALL, piece + WALL, storey))
             for _ in range(rng.integers(1, 3)):
                 size = rng.uniform((0.4, 0.3, 0.4), (1.2, 0.5, 1.8))
                 spot = rng.uniform(-lobby + 1.0, -1.0)

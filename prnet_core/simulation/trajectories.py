@@ -44,7 +44,7 @@ class PathTrajectory:
         way_points: Sequence[Sequence[float]],
         travelled: DistanceAtTime,
         closed: bool = False,
-        sway: Sway = Sway(),  # noqa: B008
+        sway: Sway = Sway(),
         bumps: Sequence[SpeedBump] = (),
     ) -> None:
         """way_points (K, 2) or (K, 3) in the world; a closed path is a loop.

@@ -39,16 +39,9 @@ def standing(pose: np.ndarray) -> Trajectory:
 
 
 def scan_from(
-    sensor: Sensor,
-    scene: RayScene | MovingScene,
-    pose: np.ndarray,
-    rng: np.random.Generator,
-    time: float = 0.0,
+    sensor: Sensor, scene: RayScene | MovingScene, pose: np.ndarray, rng: np.random.Generator, time: float = 0.0
 ) -> np.ndarray:
     """Points (N, 3) in the frame of a sensor that stands still at `pose` (x forward, z up; optical for a camera)."""
-    if isinstance(sensor, DepthCamera):
-        points = sensor.frame(scene, pose, rng, time).reshape(-1, 3)
-        return points[np.isfinite(points).all(axis=1)]
     return sensor.scan(scene, standing(pose), time, rng)[0]
 
 
@@ -75,7 +68,14 @@ def room_pair(room: int, rotation_deg: float = 180.0, seed: int = 0) -> TwoScans
     rng = np.random.default_rng([seed, room])
     size = ROOM_SIZES[room % len(ROOM_SIZES)]
     scene = RayScene.from_solids(furnished_room(rng, size))
-    return _pair_inside(f"room {seed}-{room}", scene, 0.12 * np.array(size), 0.6, rotation_deg, rng)
+    direction, yaw = rng.uniform(0.0, 2 * np.pi), rng.uniform(-180.0, 180.0)
+    step = 0.6 * np.array([np.cos(direction), np.sin(direction)])
+    reach = 0.12 * np.array(size)
+    first = rng.uniform(-reach, reach) - step / 2
+    height = rng.uniform(0.9, 1.3)
+    target = sensor_pose((*first, height), yaw, tuple(rng.normal(0.0, 2.0, 2)))
+    source = sensor_pose((*(first + step), height), yaw + rotation_deg, tuple(rng.normal(0.0, 2.0, 2)))
+    return two_scans(f"room {seed}-{room}", SpinningLidar(columns=720), scene, target, source, rng)
 
 
 def corridor_pair(number: int, along: float = 2.0, rotation_deg: float = 0.0, seed: int = 0) -> TwoScans:
@@ -88,16 +88,3 @@ def corridor_pair(number: int, along: float = 2.0, rotation_deg: float = 0.0, se
     target = sensor_pose((first, rng.uniform(-0.3, 0.3), height), rng.uniform(-10.0, 10.0))
     source = sensor_pose((first + along, rng.uniform(-0.3, 0.3), height), rotation_deg + rng.uniform(-10.0, 10.0))
     return two_scans(f"corridor {seed}-{number}", SpinningLidar(max_range=40.0), scene, target, source, rng)
-
-
-def _pair_inside(
-    name: str, scene: RayScene, reach: np.ndarray, apart: float, rotation_deg: float, rng: np.random.Generator
-) -> TwoScans:
-    """A pair with 32 rings around a room's middle: the first within `reach` of it, the second `apart` metres away."""
-    direction, yaw = rng.uniform(0.0, 2 * np.pi), rng.uniform(-180.0, 180.0)
-    step = apart * np.array([np.cos(direction), np.sin(direction)])
-    first = rng.uniform(-reach, reach) - step / 2
-    height = rng.uniform(0.9, 1.3)
-    target = sensor_pose((*first, height), yaw, tuple(rng.normal(0.0, 2.0, 2)))
-    source = sensor_pose((*(first + step), height), yaw + rotation_deg, tuple(rng.normal(0.0, 2.0, 2)))
-    return two_scans(name, SpinningLidar(columns=720), scene, target, source, rng)

@@ -31,6 +31,12 @@ def look_at_origin(camera: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return se3.make_transform(axes @ Rotation.from_rotvec([0.0, 0.0, roll]).as_matrix(), camera)
 
 
+def spherical(elevation: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+    """Unit vectors (..., 3), x forward and z up, of elevations and azimuths (...) in radians."""
+    cos = np.cos(elevation)
+    return np.stack([cos * np.cos(azimuth), cos * np.sin(azimuth), np.sin(elevation)], axis=-1)
+
+
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors (..., 3) scaled to length one."""
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)

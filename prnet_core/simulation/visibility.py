@@ -7,20 +7,16 @@ image, and in the 3x3 cells around it with more tolerance for slanted surfaces, 
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import minimum_filter
 
 SAME_CELL_TOLERANCE, AROUND_TOLERANCE = 2.5, 5.0
 """How much farther than the nearest point, in cells, a point may be and still be seen."""
 
 
-def visible_points(
-    points: np.ndarray,
-    camera: np.ndarray,
-    cell: float,
-) -> np.ndarray:
+def visible_points(points: np.ndarray, camera: np.ndarray, cell: float) -> np.ndarray:
     """Mask (N,) of the points (N, 3) seen from camera (3,), which looks at the origin from outside the cloud.
 
-    `cell` is the edge of an image cell at the origin's depth, in the points' unit: about the spacing of the
-    points.
+    cell: edge of an image cell at the origin's depth, about the spacing of the points.
     """
     distance = np.linalg.norm(camera)
     forward = -camera / distance
@@ -35,8 +31,6 @@ def visible_points(
     index = pixels[:, 0] * height + pixels[:, 1]
     np.minimum.at(buffer, index, depth)
     image = buffer.reshape(width, height)
-    rows = np.minimum(np.minimum(image[:-2], image[1:-1]), image[2:])
-    around = np.full_like(image, np.inf)
-    around[1:-1, 1:-1] = np.minimum(np.minimum(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
+    around = minimum_filter(image, size=3, mode="nearest")
     same = depth <= buffer[index] + SAME_CELL_TOLERANCE * cell
     return same & (depth <= around.ravel()[index] + AROUND_TOLERANCE * cell)

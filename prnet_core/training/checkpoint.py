@@ -10,6 +10,8 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
+from prnet_core.io.safe_write import replacing
+
 from .weight_average import WeightAverage
 
 KEPT = 2
@@ -53,11 +55,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    folder: Path,
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    warn=print,
-    average: WeightAverage | None = None,
+    folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, warn=print, average: WeightAverage | None = None
 ) -> Progress:
     """Restore the newest intact checkpoint. A damaged one is reported through `warn`, and the previous one is used."""
     for record_path in sorted(folder.glob("checkpoint-*.json"), reverse=True):
@@ -91,9 +89,7 @@ def _restore(tensors: dict, network: nn.Module, optimiser: torch.optim.Optimizer
 
 
 def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(path.name + ".part")
-    with open(temporary, "wb") as file:
+    with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, path)

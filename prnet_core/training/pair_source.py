@@ -114,15 +114,15 @@ def _scan_sources(
     if not config.scan_views or not config.scan_share:
         return None, None
     from prnet_core.simulation.object_views import ObjectViews
-    from prnet_core.simulation.scan_views import ScanViews
+    from prnet_core.simulation.scan_views import load_views
 
-    views = ScanViews.load(config.scan_views)
+    views = load_views(config.scan_views)
     if len(views) < 2:
         raise ValueError(f"{config.scan_views} holds {len(views)} scenes; two or more are needed, one for validation")
     number = max(1, round(HELD_OUT_SCENES * len(views)))
     held_out_scenes = ((np.arange(number) + 0.5) * len(views) / number).astype(int)
     others = np.setdiff1d(np.arange(len(views)), held_out_scenes)
     return (
-        ScanPairSource(views.subset(others), ObjectViews(training.points)),
-        ScanPairSource(views.subset(held_out_scenes), ObjectViews(held_out.points)),
+        ScanPairSource([views[i] for i in others], ObjectViews(training.points)),
+        ScanPairSource([views[i] for i in held_out_scenes], ObjectViews(held_out.points)),
     )

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from prnet_core.model.processes import process_rank
-from prnet_core.pairs.pair_batch import PairBatch
 
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import TrainingConfig
@@ -134,7 +133,8 @@ class Trainer:
         torch.manual_seed(seed_of(config.seed, progress.step, NOISE))
         with flushed_denormals():
             kept = {name: value.clone() for name, value in self.network.named_buffers()}
-            terms = self._terms(pairs)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.bfloat16):
+                terms = self.method.objective(self.network, pairs, config.num_passes, self.share_done())
             self.optimiser.zero_grad(set_to_none=True)
             terms["total"].backward()
             average_gradients(self.network.parameters())
@@ -172,10 +172,6 @@ class Trainer:
             card = {"steps": self.progress.step, "minutes": round(self.progress.seconds / 60, 1), "validation": scores}
             self.method.save(self.network, self.folder / "best.safetensors", card | {"training": asdict(self.config)})
         return scores
-
-    def _terms(self, pairs: PairBatch) -> dict[str, Tensor]:
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bfloat16):
-            return self.method.objective(self.network, pairs, self.config.num_passes, self.share_done())
 
     def _rate(self) -> float:
         warm = min(1.0, (self.progress.step + 1) / max(self.config.warmup_steps, 1))

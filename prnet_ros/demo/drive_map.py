@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from prnet_core.geometry import se3
 from prnet_core.io.bags import Scan
 from prnet_core.io.trajectories import Trajectory
 from prnet_core.mapping import KeyframeMap, MapKeyframe
-from prnet_core.mapping.storage import save_map
 from prnet_core.odometry.deskew import deskew
 
 KEYFRAME_EVERY = 4  # scans
@@ -45,8 +43,3 @@ def map_of_drive(scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: n
             points = deskewed(scan, trajectory, index, T_base_sensor)
             keyframes.add(MapKeyframe(points.astype(np.float32), scan.stamp), trajectory.poses[index] @ T_base_sensor)
     return keyframes
-
-
-def save_drive(scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np.ndarray, folder: Path) -> None:
-    """Write the map of the drive. Raises MapError when it cannot be written, or has no keyframe."""
-    save_map(map_of_drive(scans, trajectory, T_base_sensor), folder, VOXEL)

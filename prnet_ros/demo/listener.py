@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import Point, PoseWithCovarianceStamped, Quaternion, Vector3
+from geometry_msgs.msg import PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
-from prnet_core.geometry.se3 import make_transform
 from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.report import unregistered_scans
+from prnet_ros.node.frames import rigid_matrix, transform_matrix
 from prnet_ros.player import NODE
 
 
@@ -94,20 +94,18 @@ class Listener:
         return int(values.get("received", 0)) == num_accounted and self.num_odometry == num_registered
 
     def _spin(self) -> None:
-        try:
+        with contextlib.suppress(ExternalShutdownException):
             self._executor.spin()
-        except ExternalShutdownException:
-            pass
 
     def _on_tf(self, message: TFMessage) -> None:
         for transform in message.transforms:
             if (transform.header.frame_id, transform.child_frame_id) == self._frames:
-                pose = _matrix(transform.transform.rotation, transform.transform.translation)
+                pose = transform_matrix(transform.transform)
                 with self._lock:
                     self._poses[seconds(transform.header.stamp)] = pose
 
     def _on_located(self, message: PoseWithCovarianceStamped) -> None:
-        pose = _matrix(message.pose.pose.orientation, message.pose.pose.position)
+        pose = rigid_matrix(message.pose.pose.position, message.pose.pose.orientation)
         self.located.append((time.monotonic(), seconds(message.header.stamp), pose))
 
     def _on_odometry(self, _: Odometry) -> None:
@@ -119,7 +117,3 @@ class Listener:
                 self._status = status
             elif status.name.endswith(": map"):
                 self.map_message = status.message
-
-
-def _matrix(q: Quaternion, p: Point | Vector3) -> np.ndarray:
-    return make_transform(Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix(), np.array([p.x, p.y, p.z]))

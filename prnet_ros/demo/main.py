@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.io.bag_poses import (
-    Poses,
-    ground_truth_if_usable,
-    root_frame,
-    static_transform,
-    static_transforms,
-)
+from prnet_core.io.bag_poses import Poses, ground_truth_if_usable, root_frame, static_transform, static_transforms
 from prnet_core.io.bags import Bag, BagError, open_bag
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.arguments import domain_id, positive
@@ -54,7 +48,6 @@ class Recording:
     path: Path
     topic: str
     num_scans: int
-    sensor_frame: str
     base_frame: str
     T_base_sensor: np.ndarray
     ground_truth: Poses | None
@@ -78,11 +71,9 @@ def main(argv: list[str] | None = None) -> int:
 def run(bag_path: Path, topic: str | None, rate: float, wait: bool, output: Path, domain_id: int) -> None:
     """Play the bag into a node started for it, print the table, write the picture, the trajectory and the node's log.
 
-    wait: hold each scan back until the node has answered the one before, instead of real time.
-
-    Raises:
-        BagError: the bag cannot be read, or has no such PointCloud2 topic.
-        DemoError: the node or the replay failed, or no pose was received on /tf.
+    wait: hold each scan back until the node has answered the one before, instead of real time. Raises BagError when the
+    bag cannot be read or has no such PointCloud2 topic, DemoError when the node or the replay failed, or no pose was
+    received on /tf.
     """
     with open_bag(bag_path) as bag:
         recording = _inspect(bag, topic)
@@ -109,7 +100,6 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
         path=bag.path,
         topic=topic,
         num_scans=bag.topics[topic].count,
-        sensor_frame=first.frame_id,
         base_frame=base_frame,
         T_base_sensor=static_transform(statics, base_frame, first.frame_id),
         ground_truth=ground_truth_if_usable(bag, base_frame),
@@ -159,7 +149,8 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool,
     A failure is reported in the table and does not end the demo.
     """
     from prnet_core.mapping import MapError
-    from prnet_ros.demo.drive_map import save_drive
+    from prnet_core.mapping.storage import save_map
+    from prnet_ros.demo.drive_map import VOXEL, map_of_drive
     from prnet_ros.player import NoSubscriberError
 
     if len(trajectory) < FEWEST_POSES:
@@ -167,7 +158,7 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool,
     first = random_scan(recording.num_scans, np.random.default_rng())
     folder = Path(f"{stem}.map").absolute()
     try:
-        save_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor, folder)
+        save_map(map_of_drive(bag.scans(recording.topic), trajectory, recording.T_base_sensor), folder, VOXEL)
         with _running_node(recording, wait, Path(f"{stem}.map.node.log"), folder) as (listener, node):
             return start_again(bag, recording.topic, first, trajectory, listener, node)
     except (MapError, DemoError, NoSubscriberError) as error:
@@ -277,10 +268,7 @@ def _parse(argv: list[str] | None) -> argparse.Namespace:
         help="ROS_DOMAIN_ID, to watch the demo with RViz (default: any)",
     )
     parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("demo_output"),
-        help="folder for what is written (default: %(default)s)",
+        "--output", type=Path, default=Path("demo_output"), help="folder for what is written (default: %(default)s)"
     )
     return parser.parse_args(argv)
 

@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.geometry import se3
 from prnet_core.io.bags import Scan
 from prnet_core.io.trajectories import Trajectory
@@ -180,7 +181,6 @@ def _draw_paths(axes: Axes, comparison: GroundTruthComparison, view: View) -> No
 
 
 def _draw_errors(axes: Axes, comparison: GroundTruthComparison) -> None:
-    rotation_errors = _rotation_errors_deg(comparison)
     axes.plot(100.0 * comparison.position_errors, color=ESTIMATE_COLOUR, label="position (cm)")
     axes.set_ylabel("position (cm)", color=ESTIMATE_COLOUR)
     axes.set_xlabel("scan")
@@ -188,12 +188,6 @@ def _draw_errors(axes: Axes, comparison: GroundTruthComparison) -> None:
     axes.grid(alpha=0.3)
     axes.set_ylim(bottom=0.0)
     other = axes.twinx()
-    other.plot(rotation_errors, color="#1f5fbf")
+    other.plot(geodesic_errors_deg(comparison.estimate, comparison.ground_truth), color="#1f5fbf")
     other.set_ylabel("rotation (deg)", color="#1f5fbf")
     other.set_ylim(bottom=0.0)
-
-
-def _rotation_errors_deg(comparison: GroundTruthComparison) -> np.ndarray:
-    """(N,) angles between estimated and true orientation, degrees."""
-    relative = np.swapaxes(comparison.ground_truth[:, :3, :3], 1, 2) @ comparison.estimate[:, :3, :3]
-    return np.array([np.rad2deg(se3.rotation_angle(rotation)) for rotation in relative])

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from prnet_core.geometry.se3 import invert
-from prnet_core.io.bag_poses import Poses
 from prnet_core.io.trajectories import Trajectory
-from prnet_core.odometry.metrics import (
-    RelativePoseError,
-    absolute_trajectory_error,
-    match_stamps,
-    relative_pose_error,
-)
+from prnet_core.odometry.metrics import RelativePoseError, absolute_trajectory_error, match_stamps, relative_pose_error
 from prnet_ros.demo.restart import Restart
 
 _WITH_STATUS = ("first", "accepted", "weak")
@@ -72,11 +66,11 @@ class GroundTruthComparison:
         return np.linalg.norm(self.estimate[:, :3, 3] - self.ground_truth[:, :3, 3], axis=1)
 
 
-def compare_with_ground_truth(estimate: Trajectory, ground_truth: Poses | None) -> GroundTruthComparison | None:
+def compare_with_ground_truth(estimate: Trajectory, ground_truth: Trajectory | None) -> GroundTruthComparison | None:
     """None without a ground truth, or when fewer than two poses have one."""
     if ground_truth is None:
         return None
-    poses, true_poses = match_stamps(estimate, Trajectory(ground_truth.stamps, ground_truth.T_parent_frame))
+    poses, true_poses = match_stamps(estimate, ground_truth)
     if len(poses) < 2:
         return None
     T_true_odom = true_poses[0] @ invert(poses[0])

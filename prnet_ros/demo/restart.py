@@ -35,9 +35,8 @@ class FoundPose:
     @property
     def errors(self) -> tuple[float, float]:
         """Metres and degrees between the two."""
-        difference = se3.invert(self.T_expected) @ self.T_map_base
-        degrees = float(np.degrees(se3.rotation_angle(difference[:3, :3])))
-        return float(np.linalg.norm(difference[:3, 3])), degrees
+        distance, angle = se3.difference(self.T_expected, self.T_map_base)
+        return distance, float(np.degrees(angle))
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,7 @@ class _Ended(Exception):
 def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
     """Play the bag from a scan on until the node is localised, and some more scans.
 
-    trajectory: poses of the drive, in the map's frame.
-
-    Raises NoSubscriberError and DemoError as the drive does.
+    trajectory: poses of the drive, in the map's frame. Raises NoSubscriberError and DemoError as the drive does.
     """
     from prnet_ros.player import Replay, ReplayOptions
 

@@ -21,10 +21,8 @@ class Channel:
     """One end of a connection that carries one message at a time in each direction: request, answer, request, ...
 
     An object is pickled; its arrays of 4 kB and more are copied into an anonymous memory file (memfd) that the
-    other process maps. Nothing is left in /dev/shm, and the memory is freed with the processes. A received
-    object belongs to the receiver.
-
-    A sender overwrites the memory when it sends again: hence the strict alternation.
+    other process maps. Nothing is left in /dev/shm, and the memory is freed with the processes. A received object
+    belongs to the receiver. A sender overwrites the memory when it sends again: hence the strict alternation.
     """
 
     def __init__(self, connection_fd: int, outgoing_fd: int, incoming_fd: int) -> None:

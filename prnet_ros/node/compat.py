@@ -2,20 +2,13 @@
 
 Run: Jazzy 7.1 and Kilted 9.1, the test suite of both. Read, not run: the sources of Humble (branch `humble` of
 November 2024) and Rolling (8.0, the stubs of the nanobind module that is proposed for it, and release notes up to 11.0,
-which is Lyrical's), for every name of rclpy that this package uses and that an older or newer rclpy could lack:
+which is Lyrical's), for every name of rclpy and tf2_ros that this package uses. All of them have every name, except:
 
-- in all: lifecycle.LifecycleNode, LifecycleState, TransitionCallbackReturn, trigger_configure, trigger_activate;
-  clock.JumpThreshold, TimeJump, create_jump_callback; create_guard_condition; signals.SignalHandlerOptions;
-  executors.SingleThreadedExecutor, ExternalShutdownException; utilities.remove_ros_args; try_shutdown;
-  Publisher.wait_for_all_acked, get_subscription_count; get_subscriptions_info_by_topic; resolve_topic_name;
-  validate_topic_name, validate_full_topic_name, expand_topic_name; the exceptions of parameters and topic names
-- without an underscore nowhere, but in all: Node._parameter_overrides (overrides of parameters that are not declared),
+- private, in all: Node._parameter_overrides (overrides of parameters that are not declared),
   impl.implementation_singleton.rclpy_implementation.RCLError and UnknownROSArgsError
 - missing in Humble: event_handler, clock_type, Subscription.get_publisher_count, add_post_set_parameters_callback
 - of another type in nanobind: `last_policy_kind` of an incompatible QoS, an IntEnum, whose text is a number; in all,
   qos.qos_policy_name_from_kind gives its name
-- of tf2_ros, in all: Buffer.lookup_transform, lookup_transform_full, set_transform, set_transform_static, clear;
-  TransformBroadcaster.sendTransform and its `pub_tf`
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class FineTuneService:
             outcome = f"cancelled after {time.monotonic() - self._began:.0f} s: the old weights stay"
         except (FineTuneError, OSError) as error:
             outcome = f"failed, the old weights stay: {error}"
-        except Exception as error:  # noqa: BLE001  the caller waits for an answer
+        except Exception as error:  # the caller waits for an answer
             outcome = f"failed, the old weights stay: {type(error).__name__}: {error}"
         finally:
             with self._lock:
@@ -220,7 +220,7 @@ class FineTuneService:
         card = self._card or {"weights": session.loaded.weights}
         try:
             session.worker.between_scans(lambda process: process.call("save_weights", str(path), card)).result()
-        except Exception as error:  # noqa: BLE001  the caller waits for an answer
+        except Exception as error:  # the caller waits for an answer
             return False, f"not saved: {error}"
         unchanged = "" if self._card else ", as they were at the start: no run has changed them"
         return True, f"saved to {path}{unchanged}; the parameter weights:={path} loads them at the next start"

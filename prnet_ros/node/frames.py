@@ -12,11 +12,16 @@ _LONGEST = 1e9  # m, of a translation; the earth has 1.3e7
 
 
 def transform_matrix(transform: Transform) -> np.ndarray:
-    """(4, 4) of a Transform message; the quaternion is normalised.
+    """(4, 4) of a Transform message; as `rigid_matrix`."""
+    return rigid_matrix(transform.translation, transform.rotation)
+
+
+def rigid_matrix(position: Point | Vector3, orientation: Quaternion) -> np.ndarray:
+    """(4, 4) of a position and an orientation, whose quaternion is normalised.
 
     Raises ValueError for a quaternion of length zero, for numbers that are not finite, and for 1e9 m and more.
     """
-    t, q = transform.translation, transform.rotation
+    t, q = position, orientation
     quaternion = np.array([q.x, q.y, q.z, q.w])
     length = np.linalg.norm(quaternion)
     translation = np.array([t.x, t.y, t.z])

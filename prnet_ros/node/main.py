@@ -20,10 +20,9 @@ def main(args: list[str] | None = None) -> int:
     arguments that it does not know.
 
     rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
-    a signal wakes this thread, which then stops one part after the other.
-
-    The executor has one thread. rclpy's MultiThreadedExecutor submits a callback to its pool again and again until
-    a thread has begun with it, so that threads that do not get the interpreter lock at once pile up work.
+    a signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
+    MultiThreadedExecutor submits a callback to its pool again and again until a thread has begun with it, so that
+    threads that do not get the interpreter lock at once pile up work.
     """
     _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
@@ -86,11 +85,11 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _spin(executor, node, is_stopping: threading.Event) -> None:
-    """Serve callbacks until asked to stop; an exception of one of them ends nothing."""
+    """Serve callbacks until `is_stopping`; an exception of one of them is logged and ends nothing."""
     while not is_stopping.is_set():
         try:
             executor.spin()
-        except Exception:  # noqa: BLE001
+        except Exception:
             if not is_stopping.wait(0.1):
                 node.get_logger().error(f"a callback failed:\n{traceback.format_exc()}")
 

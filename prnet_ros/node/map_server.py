@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prnet_core.mapping import KeyframeMap, MapError
 from prnet_core.mapping.checkpoint import MapCheckpoint
-from prnet_core.mapping.storage import check_map_target, load_map, save_map
+from prnet_core.mapping.storage import load_map, save_map
 from prnet_core.mapping.tracker import MapPose, MapTracker, OdometryScan
 from prnet_core.registration import Registration
 from prnet_ros.node.map_process import LoadedMap, MapAnswer, MapScan, MapSetup
@@ -46,10 +46,6 @@ class LocalizationServer:
     def forget(self) -> None:
         """MapTracker.forget."""
         self._required().forget()
-
-    def save(self, folder: str) -> str:
-        """A loaded map does not change: raises MapError."""
-        raise MapError("the map was loaded and is not changed: there is nothing to save")
 
     def after_answer(self) -> None:
         """Nothing."""
@@ -138,7 +134,6 @@ class MappingServer:
             target.absolute().parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise MapError(f"{target} cannot be written: {error.strerror or error}") from error
-        check_map_target(target)
         built = self._builder.map
         save_map(built, target, self._builder.voxel_size / 2.0)
         seconds = time.monotonic() - began

@@ -67,12 +67,10 @@ class MapServices:
             values["other_places"] = pose.alternatives
         elif loaded is not None:
             message = "waiting for the first scan that the odometry registers"
-        keyframes, size = (answer.num_keyframes, answer.megabytes) if answer else (0, 0.0)
-        if loaded is not None and answer is None:
-            keyframes, size = loaded.num_keyframes, loaded.megabytes
+        known = answer or loaded
         values |= {
-            "keyframes": keyframes,
-            "megabytes": f"{size:.1f}",
+            "keyframes": known.num_keyframes if known else 0,
+            "megabytes": f"{known.megabytes if known else 0.0:.1f}",
             "loop_closures": answer.num_closures if answer else 0,
             "dropped": session.num_dropped,
             "process_restarts": session.process_restarts,

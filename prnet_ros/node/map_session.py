@@ -38,7 +38,6 @@ class QueuedScan:
 
     scan: MapScan
     stamp: Time
-    base_frame: str
     T_keyframes_odom: np.ndarray
 
 
@@ -98,7 +97,6 @@ class MapSession:
         update: OdometryUpdate,
         points: np.ndarray | None,
         stamp: Time,
-        base_frame: str,
         T_odom_first: np.ndarray,
         T_base_sensor: np.ndarray,
     ) -> None:
@@ -119,7 +117,7 @@ class MapSession:
             covariance=None if update.registration is None else update.registration.covariance,
             T_base_sensor=T_base_sensor,
         )
-        queued = QueuedScan(scan, stamp, base_frame, T_odom_first @ update.T_map_odom @ T_first_odom)
+        queued = QueuedScan(scan, stamp, T_odom_first @ update.T_map_odom @ T_first_odom)
         self._scan_at = time.monotonic()
         if self._queue.put(queued) and not self.is_localizing:
             self.num_dropped += 1

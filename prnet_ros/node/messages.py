@@ -10,7 +10,6 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import (
     PoseWithCovariance,
     PoseWithCovarianceStamped,
-    Transform,
     TransformStamped,
     Twist,
     TwistWithCovariance,
@@ -24,7 +23,7 @@ from prnet_core.geometry import se3
 from prnet_core.io.pointcloud2 import replace_points
 from prnet_core.odometry.extrinsics import BaseMotion
 from prnet_core.registration.result import UNKNOWN_VARIANCE
-from prnet_ros.node.frames import pose_message, transform_matrix, transform_message
+from prnet_ros.node.frames import pose_message, rigid_matrix, transform_message
 
 _SMALLEST_VARIANCE = 1e-9
 
@@ -65,11 +64,10 @@ def initial_pose_of(message: PoseWithCovarianceStamped, odom_frame: str) -> Init
     frame = message.header.frame_id.lstrip("/")
     if frame not in ("", odom_frame):
         raise ValueError(f"the pose must be in '{odom_frame}', not in '{frame}'")
-    p, covariance = message.pose.pose.position, np.reshape(message.pose.covariance, (6, 6))
-    transform = Transform(translation=Vector3(x=p.x, y=p.y, z=p.z), rotation=message.pose.pose.orientation)
+    pose, covariance = message.pose.pose, np.reshape(message.pose.covariance, (6, 6))
     if not np.isfinite(covariance).all():
         raise ValueError("the covariance is not finite")
-    return InitialPose(transform_matrix(transform), covariance)
+    return InitialPose(rigid_matrix(pose.position, pose.orientation), covariance)
 
 
 def tf_message(

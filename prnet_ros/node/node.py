@@ -27,13 +27,7 @@ from prnet_ros.node.fine_tune_service import FineTuneService
 from prnet_ros.node.map_services import MapServices
 from prnet_ros.node.messages import initial_pose_of
 from prnet_ros.node.odometry_session import OdometrySession
-from prnet_ros.node.parameters import (
-    NodeParameters,
-    declare_parameters,
-    on_change,
-    read_parameters,
-    unknown_parameters,
-)
+from prnet_ros.node.parameters import NodeParameters, declare_parameters, on_change, read_parameters, unknown_parameters
 from prnet_ros.node.registration_process import LoadedNetwork
 from prnet_ros.node.scan_queue import Scan
 
@@ -185,7 +179,7 @@ class PRNetNode(LifecycleNode):
         except CloudError as error:
             pipeline.count_bad_cloud(error.kind, str(error))
             return
-        except Exception as error:  # noqa: BLE001  the node outlives whatever a driver sends
+        except Exception as error:  # the node outlives whatever a driver sends
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more

@@ -31,11 +31,7 @@ class OdometrySession:
     """
 
     def __init__(
-        self,
-        node: Node,
-        parameters: NodeParameters,
-        counters: Counters,
-        on_loaded: Callable[[], None],
+        self, node: Node, parameters: NodeParameters, counters: Counters, on_loaded: Callable[[], None]
     ) -> None:
         self._node = node
         self._on_loaded = on_loaded
@@ -45,9 +41,7 @@ class OdometrySession:
         self.queue = ScanQueue()
         self.extrinsics = Extrinsics(node, parameters.base_frame)
         self.guess = GuessFrame(node, parameters.guess_frame)
-        self.outputs = Outputs(
-            node, parameters.odom_frame, parameters.base_frame, parameters.publish_tf, parameters.invert_tf
-        )
+        self.outputs = Outputs(node, parameters.odom_frame, parameters.base_frame)
         has_map = parameters.map or parameters.mapping_build
         self.map = MapSession(node, parameters) if has_map else None
         self.pipeline = ScanPipeline(

@@ -28,11 +28,9 @@ class Outputs:
     `publish_tf`, `invert_tf` and `initial_pose` may change at any time; the last is for the next trajectory.
     """
 
-    def __init__(self, node: Node, odom_frame: str, base_frame: str, publish_tf: bool, invert_tf: bool) -> None:
-        self.odom_frame = odom_frame
-        self._base_frame = base_frame
-        self.publish_tf = publish_tf
-        self.invert_tf = invert_tf
+    def __init__(self, node: Node, odom_frame: str, base_frame: str) -> None:
+        self.odom_frame, self._base_frame = odom_frame, base_frame
+        self.publish_tf, self.invert_tf = True, False
         self.initial_pose = AT_ORIGIN
         self._started_at = AT_ORIGIN
         self._trajectory = Trajectory(odom_frame)

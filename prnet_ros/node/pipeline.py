@@ -118,8 +118,7 @@ class ScanPipeline:
                 self._outputs.publish_lost(scan, update, T_base_sensor)
             if self._map is not None:
                 T_odom_first = self._outputs.T_odom_first(T_base_sensor)
-                base_frame = self._outputs.base_frame_of(scan)
-                self._map.add(update, registered.points, scan.stamp, base_frame, T_odom_first, T_base_sensor)
+                self._map.add(update, registered.points, scan.stamp, T_odom_first, T_base_sensor)
         if is_published:
             self._counters.count("registered")
             self._counters.add_latency(time.monotonic() - scan.received)

@@ -22,7 +22,7 @@ def in_a_thread(node: Node, name: str, function: Callable[[], tuple[bool, str]])
         def run() -> None:
             try:
                 result = function()
-            except Exception as error:  # noqa: BLE001  the caller waits for an answer
+            except Exception as error:  # the caller waits for an answer
                 result = False, f"failed: {type(error).__name__}: {error}"
             done.set_result(result)
             if node.executor is not None:

@@ -47,11 +47,11 @@ def test_the_same_trajectory_in_another_frame_has_no_error():
 
 
 def test_drift_is_reported_in_metres_and_percent():
-    stamps, truth = np.arange(11.0), np.tile(np.eye(4), (11, 1, 1))
-    truth[:, 0, 3] = np.arange(11.0)
-    estimate = truth.copy()
+    stamps, ground_truth = np.arange(11.0), np.tile(np.eye(4), (11, 1, 1))
+    ground_truth[:, 0, 3] = np.arange(11.0)
+    estimate = ground_truth.copy()
     estimate[:, 0, 3] *= 1.02
-    comparison = compare_with_ground_truth(Trajectory(stamps, estimate), Poses(stamps, truth, "map"))
+    comparison = compare_with_ground_truth(Trajectory(stamps, estimate), Poses(stamps, ground_truth, "map"))
     assert comparison.path_length == pytest.approx(10.0)
     assert comparison.end_drift == pytest.approx(0.2)
     assert comparison.rpe.translation_rmse == pytest.approx(0.02)

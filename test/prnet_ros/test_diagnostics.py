@@ -110,7 +110,7 @@ def test_the_worst_comes_first():
     assert report(counters).message.startswith("1 x ValueError: boom; ")
 
 
-def test_count_tells_the_first_time():
+def test_count_reports_the_first_time():
     counters = Counters()
     assert [counters.count("a"), counters.count("a"), counters.count("b")] == [True, False, True]
 

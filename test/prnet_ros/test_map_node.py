@@ -199,7 +199,7 @@ def test_services_and_initial_poses(driver, walk, map_folder):
 
     pose = walk[1][30]
     give(pose, frame="odom")
-    driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the wrong frame to be refused")
+    driver.wait_for_map_status(has_refused(1, "must be in 'map'"), "the other frame to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.position, "x", float("nan")))
     driver.wait_for_map_status(has_refused(2, "not a rigid transform"), "NaN to be refused")
     give(pose, change=lambda message: setattr(message.pose.pose.orientation, "w", 0.0) or zero(message))
@@ -273,13 +273,13 @@ def test_a_map_that_is_built_outlives_its_process(driver, walk, tmp_path):
 
 
 def test_a_map_that_cannot_be_used_is_named_and_the_odometry_works(driver, tmp_path):
-    said = "'millimetre'"
+    text = "'millimetre'"
     (tmp_path / "map.json").write_text('{"format": "prnet_map", "version": 1, "unit": "millimetre"}')
     start(driver, map=tmp_path)
     status = driver.robot.map_statuses[-1]
-    assert status.level == status.ERROR and said in status.message
+    assert status.level == status.ERROR and text in status.message
     answer = driver.call("localize")
-    assert not answer.success and said in answer.message
+    assert not answer.success and text in answer.message
     driver.send(0)
     driver.send(1)
     assert len(driver.robot.odometry) == 2 and not driver.corrections()

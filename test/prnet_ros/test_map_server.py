@@ -82,8 +82,6 @@ def test_in_the_map_of_another_place_nothing_is_found(saved):
     for scan in drive(9, (6.0, 4.0), 4):
         answer = server.add_scan(scan)
         assert answer.pose.state == "searching" and answer.pose.found is None and answer.pose.T_map_odom is None
-    with pytest.raises(MapError, match="nothing to save"):
-        server.save("anywhere")
 
 
 def no_space(*_, **__):
@@ -105,7 +103,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
             server.save(str(tmp_path / "map"))
         assert len(load_map(tmp_path / "map")) == len(old)
         assert "is lost if its process ends: " in server.add_scan(scans[3]).pose.note
-    assert server.add_scan(scans[4]).pose.note == ""  # said once
+    assert server.add_scan(scans[4]).pose.note == ""  # reported once
     assert "5 keyframes" in server.save(str(tmp_path / "map")) and len(load_map(tmp_path / "map")) == 5
 
 

@@ -21,8 +21,8 @@ def test_scans_in_tf_and_odometry_out(robot, walk_poses):
     for pose, transform, odometry in zip(poses, robot.transforms, robot.odometry):
         assert (transform.header.frame_id, transform.child_frame_id) == ("odom", "lidar")
         assert (odometry.header.frame_id, odometry.child_frame_id) == ("odom", "lidar")
-        truth = se3.invert(poses[0]) @ pose
-        assert_close(matrix_of(transform.transform), truth)
+        ground_truth = se3.invert(poses[0]) @ pose
+        assert_close(matrix_of(transform.transform), ground_truth)
         np.testing.assert_allclose(pose_matrix(odometry), matrix_of(transform.transform), atol=1e-9)
         for covariance in (odometry.pose.covariance, odometry.twist.covariance):
             diagonal = np.diag(np.reshape(covariance, (6, 6)))
@@ -186,8 +186,8 @@ def test_registered_cloud_lies_on_the_room_and_trajectory_grows(robot, walk_pose
         robot.wait_for_odometry(START + i * PERIOD)
     robot.wait_until(lambda: clouds and stamp_of(clouds[-1]) == stamp_of(robot.odometry[-1]), "the last cloud")
     assert clouds[-1].header.frame_id == "odom"
-    truth = se3.apply(se3.invert(poses[0]) @ poses[-1], points)
-    assert np.linalg.norm(read_cloud(clouds[-1]).points - truth, axis=1).max() < 0.1
+    ground_truth = se3.apply(se3.invert(poses[0]) @ poses[-1], points)
+    assert np.linalg.norm(read_cloud(clouds[-1]).points - ground_truth, axis=1).max() < 0.1
     robot.wait_until(lambda: paths and len(paths[-1].poses) == 4, "the trajectory")
     assert paths[-1].header.frame_id == "odom"
 
@@ -240,7 +240,7 @@ def empty(message):
     message.width, message.data, message.row_step = 0, b"", 0
 
 
-def wrong_frame(message):
+def other_frame(message):
     message.header.frame_id = "camera"
 
 
@@ -266,7 +266,7 @@ def test_bad_clouds_and_wild_scans_are_counted_and_the_node_goes_on(robot, walk_
     robot.start_node()
     poses = walk_poses(12)
     robot.publish_and_wait(poses[0], START)
-    spoilt = {"no_xyz": drop_z, "short_data": cut_short, "empty": empty, "other_frame": wrong_frame}
+    spoilt = {"no_xyz": drop_z, "short_data": cut_short, "empty": empty, "other_frame": other_frame}
     for kind, change in spoilt.items():
         robot.publish(robot.room.scan(poses[0]), START + 0.01, change=change)
         robot.wait_for_count(f"bad_cloud.{kind}", 1)

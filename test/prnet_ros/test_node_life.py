@@ -1,4 +1,4 @@
-"""How the node starts, ends, and lives with what its neighbours do."""
+"""How the node starts, ends, and reacts to other nodes."""
 
 import signal
 
@@ -114,7 +114,7 @@ def test_log_names_the_interpreter_and_what_cannot_be_loaded(robot, walk_poses):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, text",
     [
         ("num_threads:=0", "num_threads"),
         ("registration.max_range:=far", "registration.max_range' must be a float, not 'far'"),
@@ -129,14 +129,14 @@ def test_log_names_the_interpreter_and_what_cannot_be_loaded(robot, walk_poses):
         ("odom_frame:=odom --nonsense", "unknown ROS arguments"),
     ],
 )
-def test_wrong_parameters_end_the_start_with_a_sentence(ros_domain, arguments, said):
+def test_incorrect_parameters_end_the_start_with_a_sentence(ros_domain, arguments, text):
     import subprocess
     import sys
 
     command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", "-p", *arguments.split()]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert said in ended.stderr and "Traceback" not in ended.stderr
+    assert text in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_unknown_arguments_and_parameters_are_named(robot):

@@ -276,7 +276,7 @@ def test_an_error_is_one_line(listener, arguments, code, words):
         (["--to", ""], "'': Invalid topic name"),
     ],
 )
-def test_wrong_options_are_explained(capsys, arguments, words):
+def test_incorrect_options_are_explained(capsys, arguments, words):
     from prnet_ros import replay
 
     with pytest.raises(SystemExit) as exit_:

@@ -57,6 +57,14 @@ def filled(*samples: tuple[float, float], **kwargs):
     return buffer
 
 
+def is_known(buffer, target: str, source: str) -> bool:
+    try:
+        buffer.lookup_transform(target, source, Time())
+    except tf2_ros.TransformException:
+        return False
+    return True
+
+
 def x_of(buffer, stamp: float) -> float:
     return matrix(buffer.lookup_transform("odom", "base", seconds(stamp)))[0, 3]
 
@@ -158,7 +166,7 @@ def test_transforms_that_are_no_transforms_are_ignored(value):
     to_itself = message("odom", "odom", 1.0, at(0.0))
     for bad in (bad_translation, bad_rotation, to_itself):
         buffer.set_transform(bad, "test")
-    assert not buffer.can_transform("odom", "base", Time())
+    assert not is_known(buffer, "odom", "base")
 
 
 def test_time_zero_is_the_newest_stamp_that_all_moving_frames_share():
@@ -192,10 +200,10 @@ def test_a_clock_that_jumps_back_clears_the_moving_transforms_only(ros_domain):
     buffer.set_transform_static(message("base", "lidar", 0.0, at(1.0)), "test")
     buffer.set_transform(message("odom", "base", 100.0, at(1.0)), "test")
     clock.set_ros_time_override(seconds(101.0))
-    assert buffer.can_transform("odom", "lidar", Time())
+    assert is_known(buffer, "odom", "lidar")
     clock.set_ros_time_override(seconds(5.0))
-    assert not buffer.can_transform("odom", "base", Time())
-    assert buffer.can_transform("base", "lidar", Time())
+    assert not is_known(buffer, "odom", "base")
+    assert is_known(buffer, "base", "lidar")
     buffer.set_transform(message("odom", "base", 5.0, at(2.0)), "test")
     assert x_of(buffer, 5.0) == pytest.approx(2.0)
     node.destroy_node()

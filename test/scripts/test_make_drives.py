@@ -29,8 +29,8 @@ def make(monkeypatch, out, *options):
 def test_a_bag_holds_points_times_and_the_true_pose_of_each_scan(tmp_path, monkeypatch):
     path, drive = make(monkeypatch, tmp_path)
     with open_bag(path) as bag:
-        scans, truth = list(bag.scans()), ground_truth(bag, "sensor")
-    for scan, pose, expected in zip(scans, truth.T_parent_frame, drive, strict=True):
+        scans, true_poses = list(bag.scans()), ground_truth(bag, "sensor")
+    for scan, pose, expected in zip(scans, true_poses.poses, drive, strict=True):
         assert scan.stamp - scans[0].stamp == pytest.approx(expected.stamp, abs=1e-6)
         np.testing.assert_allclose(scan.cloud.points, expected.points)
         np.testing.assert_allclose(scan.cloud.times, expected.point_times, atol=1e-8)

@@ -31,12 +31,9 @@ def draw_bunny(registration: Registration, folder: str | Path, path: str | Path)
         result = registration.register(scans[source], scans[target])
         placed[source] = placed[target] @ result.T_target_source
         T_true = se3.invert(recorded.poses[index[target]]) @ recorded.poses[index[source]]
-        error = se3.invert(T_true) @ result.T_target_source
-        error_m = float(np.linalg.norm(result.T_target_source[:3, 3] - T_true[:3, 3]))
-        error_deg = float(np.degrees(se3.rotation_angle(error[:3, :3])))
-        report.append(
-            {"source": source, "target": target, "status": result.status, "error_deg": error_deg, "error_m": error_m}
-        )
+        error_m, angle = se3.difference(T_true, result.T_target_source)
+        errors = {"error_deg": float(np.degrees(angle)), "error_m": error_m}
+        report.append({"source": source, "target": target, "status": result.status} | errors)
     figure, axes = new_figure(1, 2, 4.0)
     for one, title, moved in ((axes[0, 0], "five scans, input", False), (axes[0, 1], "registered", True)):
         for name, color in zip(wanted, COLORS, strict=True):

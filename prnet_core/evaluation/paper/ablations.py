@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from tqdm import tqdm
 
@@ -23,7 +24,7 @@ from prnet_core.evaluation.paper.setup import Setup
 from prnet_core.evaluation.published import MAE_R_DEG_BY_CHOICE
 from prnet_core.evaluation.table import TRANSFORM_COLUMNS, Column, Table
 from prnet_core.model import PRNet
-from prnet_core.pairs.protocol import PROTOCOLS, Protocol
+from prnet_core.pairs.protocol import PROTOCOLS
 
 COLUMNS = (
     *TRANSFORM_COLUMNS[:2], Column("published_mae_r_deg", "MAE(R) deg, paper"), *TRANSFORM_COLUMNS[5:9],
@@ -75,45 +76,38 @@ class Ablation:
     note: str = ""
 
 
-def _choice(key: str, name: str) -> tuple[Row, ...]:
+def _rows(key: str, settings: Callable[[Any], dict], name: Callable[[Any], str] = str) -> tuple[Row, ...]:
+    """A row for each published choice, with the settings of the row."""
     return tuple(
-        Row(str(value), published, network={name: value}) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
+        Row(name(value), published, **settings(value)) for value, published in MAE_R_DEG_BY_CHOICE[key].items()
     )
 
 
 GIVEN = "The given weights with each setting, not trained again; each row of the paper is trained."
 SHOWN = "The given weights, not trained for these pairs; the paper's rows may be."
 ABLATIONS = {
-    "temperature": Ablation("Choice of lambda", _choice("temperature", "temperature"), True),
-    "keypoints": Ablation("Keypoints by", _choice("keypoints", "keypoints"), False, GIVEN),
-    "num-keypoints": Ablation("Number of keypoints", _choice("num_keypoints", "num_keypoints"), False, GIVEN),
+    "temperature": Ablation(
+        "Choice of lambda", _rows("temperature", lambda value: {"network": {"temperature": value}}), True
+    ),
+    "keypoints": Ablation(
+        "Keypoints by", _rows("keypoints", lambda value: {"network": {"keypoints": value}}), False, GIVEN
+    ),
+    "num-keypoints": Ablation(
+        "Number of keypoints", _rows("num_keypoints", lambda value: {"network": {"num_keypoints": value}}), False, GIVEN
+    ),
     "discount": Ablation(
         "Discount factor",
-        tuple(
-            Row(str(value), published, {"discount": value}, {"num_passes": 3})
-            for value, published in MAE_R_DEG_BY_CHOICE["discount"].items()
-        ),
+        _rows("discount", lambda value: {"network": {"discount": value}, "training": {"num_passes": 3}}),
         True,
         "Three unrolled passes in training: with one pass, the discount factor has no effect.",
     ),
     "missing": Ablation(
         "Missing part",
-        tuple(
-            Row(f"{share:.0%}", published, protocol={"num_kept": round((1 - share) * 1024)})
-            for share, published in sorted(MAE_R_DEG_BY_CHOICE["missing"].items())
-        ),
+        _rows("missing", lambda share: {"protocol": {"num_kept": round((1 - share) * 1024)}}, "{:.0%}".format),
         False,
         SHOWN,
     ),
-    "noise-level": Ablation(
-        "Noise",
-        tuple(
-            Row(str(level), published, protocol={"noise": level})
-            for level, published in MAE_R_DEG_BY_CHOICE["noise_level"].items()
-        ),
-        False,
-        SHOWN,
-    ),
+    "noise-level": Ablation("Noise", _rows("noise_level", lambda level: {"protocol": {"noise": level}}), False, SHOWN),
     "inference": Ablation(
         "Ours: matching and Procrustes at inference",
         tuple(
@@ -145,14 +139,14 @@ def ablation_table(setup: Setup, name: str) -> Table:
     """Measure every row of `ABLATIONS[name]`."""
     ablation = ABLATIONS[name]
     shapes, limit = setup.shapes(), setup.pairs_limit(DEFAULT_PAIRS)
-    pairs_of = {row.name: make_test_pairs(shapes, row_protocol(row), limit) for row in ablation.rows}
+    pairs_of = {
+        row.name: make_test_pairs(shapes, replace(PROTOCOLS["objects"], **row.protocol), limit) for row in ablation.rows
+    }
     rows, notes = [], (ablation.note,) if ablation.note else ()
     if ablation.trains:
         seeds, steps = (SEEDS[:1], QUICK_RECIPE["steps"]) if setup.quick else (SEEDS, setup.steps)
         for row in tqdm(ablation.rows, desc=name, leave=False):
-            runs = []
-            for seed in seeds:
-                runs.append(_measure(row, train_row(setup, row, seed), pairs_of[row.name]))
+            runs = [_measure(row, train_row(setup, row, seed), pairs_of[row.name]) for seed in seeds]
             rows.append(mean_of_runs(runs))
         notes += (
             f"Each row: the mean of {len(seeds)} runs from random weights, of {steps} steps of 16 pairs and 256"
@@ -204,11 +198,6 @@ def notes_on_order(rows: list[dict]) -> Iterator[str]:
         yield "The order is the paper's."
     else:
         yield f"The order differs from the paper's: best to worst {', '.join(ours)}."
-
-
-def row_protocol(row: Row) -> Protocol:
-    """The objects protocol with the settings of the row."""
-    return replace(PROTOCOLS["objects"], **row.protocol)
 
 
 def train_row(setup: Setup, row: Row, seed: int) -> PRNet:

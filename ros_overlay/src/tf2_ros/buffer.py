@@ -12,7 +12,9 @@ from rclpy.duration import Duration
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.time import Time
-from tf2_py.buffer_core import DEFAULT_CACHE_TIME, BufferCore
+
+from tf2_ros.buffer_core import DEFAULT_CACHE_TIME, BufferCore
+from tf2_ros.exceptions import TransformException
 
 
 class Buffer(BufferCore):
@@ -47,8 +49,7 @@ class Buffer(BufferCore):
 
         Raises LookupException, ConnectivityException, ExtrapolationException, InvalidArgumentException.
         """
-        self.can_transform(target_frame, source_frame, time, timeout)
-        return self.lookup_transform_core(target_frame, source_frame, time)
+        return self._wait(lambda: self.lookup_transform_core(target_frame, source_frame, time), timeout)
 
     def lookup_transform_full(
         self,
@@ -61,44 +62,21 @@ class Buffer(BufferCore):
     ) -> TransformStamped:
         """The source at `source_time` seen from the target at `target_time`; `fixed_frame` did not move between."""
         arguments = (target_frame, target_time, source_frame, source_time, fixed_frame)
-        self.can_transform_full(*arguments, timeout)
-        return self.lookup_transform_full_core(*arguments)
+        return self._wait(lambda: self.lookup_transform_full_core(*arguments), timeout)
 
-    def can_transform(
-        self,
-        target_frame: str,
-        source_frame: str,
-        time: Time,
-        timeout: Duration = Duration(),
-        return_debug_tuple: bool = False,
-    ) -> bool | tuple[bool, str]:
-        """Whether lookup_transform would succeed within `timeout`; with the reason if a tuple is requested."""
-        answer = self._wait(lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
-        return answer if return_debug_tuple else answer[0]
-
-    def can_transform_full(
-        self,
-        target_frame: str,
-        target_time: Time,
-        source_frame: str,
-        source_time: Time,
-        fixed_frame: str,
-        timeout: Duration = Duration(),
-        return_debug_tuple: bool = False,
-    ) -> bool | tuple[bool, str]:
-        """Whether lookup_transform_full would succeed within `timeout`."""
-        arguments = (target_frame, target_time, source_frame, source_time, fixed_frame)
-        answer = self._wait(lambda: self.can_transform_full_core(*arguments), timeout)
-        return answer if return_debug_tuple else answer[0]
-
-    def _wait(self, check: Callable[[], tuple[bool, str]], timeout: Duration) -> tuple[bool, str]:
-        """The first positive answer, or the last negative one after `timeout` of the steady clock."""
+    def _wait(self, look_up: Callable[[], TransformStamped], timeout: Duration) -> TransformStamped:
+        """The transform as soon as it can be looked up, or the exception after `timeout` of the steady clock."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         end = steady.now() + timeout
         with self._new_data:
-            while not (answer := check())[0] and (left := (end - steady.now()).nanoseconds) > 0:
+            while True:
+                try:
+                    return look_up()
+                except TransformException:
+                    left = (end - steady.now()).nanoseconds
+                    if left <= 0:
+                        raise
                 self._new_data.wait(left / 1e9)
-        return answer
 
     def _notify(self) -> None:
         with self._new_data:

@@ -28,14 +28,14 @@ def test_evaluate_prints_and_writes_the_table(shapes_file, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (["--protocol", "easy"], "unknown protocol 'easy'"),
         (["--method", "ndt"], "unknown method 'ndt'"),
         (["--split", "val"], "no split 'val'"),
     ],
 )
-def test_evaluate_says_what_is_wrong(shapes_file, arguments, said):
+def test_evaluate_names_what_is_incorrect(shapes_file, arguments, text):
     result = run(app, ["evaluate", "--data", str(shapes_file), *arguments])
     assert result.exit_code == 2
-    assert said in result.output
+    assert text in result.output

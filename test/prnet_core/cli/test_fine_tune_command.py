@@ -65,13 +65,13 @@ def test_no_gain_writes_nothing_and_says_so(weights, scans, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "some, said",
+    "some, text",
     [
         (slice(0, 1), "1 usable scans of the 4 needed: 3 are missing"),
         (["nowhere.ply"], "nowhere.ply"),
     ],
 )
-def test_what_cannot_be_used_is_named(weights, scans, tmp_path, some, said):
+def test_what_cannot_be_used_is_named(weights, scans, tmp_path, some, text):
     chosen = scans[some] if isinstance(some, slice) else some
     result = call(*chosen, "--out", tmp_path / "tuned.safetensors", "--weights", weights)
-    assert result.exit_code == 2 and said in result.output and "Traceback" not in result.output
+    assert result.exit_code == 2 and text in result.output and "Traceback" not in result.output

@@ -47,13 +47,13 @@ def test_a_map_is_made_with_a_picture(made):
 
 
 def test_a_scan_is_localized_and_the_features_are_kept(made, recording, tmp_path):
-    folder, (scans, truth) = made[0], recording
+    folder, (scans, true_poses) = made[0], recording
     np.save(tmp_path / "scan.npy", scans[11].points[np.isfinite(scans[11].points).all(axis=1)])
     result = call("localize", tmp_path / "scan.npy", "--map", folder / "map", "--json")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.output)
     assert answer["status"] == "accepted"
-    error = se3.invert(se3.invert(truth.poses[0]) @ truth.poses[11]) @ np.array(answer["T_map_sensor"])
+    error = se3.invert(se3.invert(true_poses.poses[0]) @ true_poses.poses[11]) @ np.array(answer["T_map_sensor"])
     assert np.linalg.norm(error[:3, 3]) < 0.3 and se3.rotation_angle(error[:3, :3]) < 0.1
     assert (folder / "map" / "features.npz").is_file()
     again = json.loads(call("localize", tmp_path / "scan.npy", "--map", folder / "map", "--json").output)
@@ -72,12 +72,12 @@ def test_a_map_merged_with_itself_and_what_cannot_be_used(made, tmp_path):
     numbers = [float(number) for row in result.output.splitlines()[1:5] for number in row.split()]
     np.testing.assert_allclose(np.reshape(numbers, (4, 4)), np.eye(4), atol=0.02)
 
-    for arguments, said in (
+    for arguments, text in (
         (("localize", folder / "scans" / "0.npy", "--map", folder / "scans"), "is no map"),
         (("merge", folder / "map", tmp_path / "none", "--out", tmp_path / "joined"), "is no map"),
         (("map", folder / "scans", "--out", folder), "holds no map: it is not replaced"),
         (("map", folder / "scans", "--out", tmp_path / "map", "--picture", tmp_path / "map.xyz"), "map.xyz"),
     ):
         result = call(*arguments)
-        assert result.exit_code == 2 and said in result.output, result.output
+        assert result.exit_code == 2 and text in result.output, result.output
         assert len(result.output.strip().splitlines()) == 1

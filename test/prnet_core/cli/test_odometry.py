@@ -38,9 +38,9 @@ def test_writes_the_trajectory_and_prints_errors(folder, tmp_path):
     assert result.exit_code == 0, result.output
     assert "6 scans: 1 first, 5 accepted" in result.output
     assert "ATE 0.00" in result.output
-    truth = read_kitti(folder / "poses.txt")
-    np.testing.assert_allclose(read_tum(out).poses, truth, atol=0.02)
-    np.testing.assert_allclose(read_kitti(out.with_suffix(".kitti")), truth, atol=0.02)
+    ground_truth = read_kitti(folder / "poses.txt")
+    np.testing.assert_allclose(read_tum(out).poses, ground_truth, atol=0.02)
+    np.testing.assert_allclose(read_kitti(out.with_suffix(".kitti")), ground_truth, atol=0.02)
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -152,7 +152,7 @@ def test_deprecated_options_have_no_effect_and_a_warning_each(folder):
     assert "--target has no effect" in result.output and "--refinement has no effect" in result.output
 
 
-def test_wrong_arguments_are_one_line_each(folder, tmp_path_factory):
+def test_incorrect_arguments_are_one_line_each(folder, tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("invalid")
     (tmp_path / "words.txt").write_text("no poses\n")
     (tmp_path / "short.mcap").write_bytes(b"\x89MCAP0\r\n")

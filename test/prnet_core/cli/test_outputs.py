@@ -75,8 +75,8 @@ def test_something_else_in_the_way(arguments, option, kind, tmp_path):
 def test_a_missing_parent(arguments, option, kind, tmp_path):
     """A file is not written into a folder that may be misspelt; folders of results are made."""
     target = tmp_path / "missing" / f"a{SUFFIX[kind]}"
-    said = refused(arguments, option, target, tmp_path)
-    assert (MISSING if kind == "folder" else str(target)) in said
+    text = refused(arguments, option, target, tmp_path)
+    assert (MISSING if kind == "folder" else str(target)) in text
     assert not (tmp_path / "missing").exists()
 
 
@@ -103,8 +103,8 @@ def test_a_disk_on_which_nothing_can_be_written(tmp_path):
         [sys.executable, "-B", "-c", code, json.dumps(calls)], preexec_fn=no_file_grows, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    for call, (exit_code, said) in zip(calls, json.loads(done.stdout), strict=True):
-        assert exit_code == 2 and str(tmp_path) in said and len(said.strip().splitlines()) == 1, (call, said)
+    for call, (exit_code, text) in zip(calls, json.loads(done.stdout), strict=True):
+        assert exit_code == 2 and str(tmp_path) in text and len(text.strip().splitlines()) == 1, (call, text)
     assert not list(tmp_path.iterdir())
 
 

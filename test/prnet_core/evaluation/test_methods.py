@@ -96,6 +96,37 @@ def test_plus_refine_wraps_any_method():
     assert isinstance(method, Refined) and isinstance(method.method, type(make_method("identity")))
 
 
+def test_several_hypotheses_prefer_the_smaller_rotation_of_a_symmetric_object():
+    """A box seen whole agrees with itself under four rotations; the network's own transform is the flipped one."""
+    torch = pytest.importorskip("torch")
+    from prnet_core.evaluation.several_hypotheses import SeveralHypotheses
+    from prnet_core.model import PRNet, PRNetConfig
+
+    rng = np.random.default_rng(0)
+    faces = rng.choice([-1.0, 1.0], 1000)[:, None] * np.eye(3)[rng.integers(3, size=1000)]
+    box = np.where(faces != 0, faces, rng.uniform(-1, 1, (1000, 3))) * (0.7, 0.5, 0.3)
+    true = se3.make_transform(se3.rotation_exp(np.array([0.1, 0.2, 0.15])), np.array([0.05, 0.1, 0.0]))
+    flipped = true @ se3.make_transform(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
+
+    class Both(PRNet):
+        def register(self, source, target):
+            return torch.from_numpy(flipped)[None]
+
+        def hypotheses(self, source, target, count):
+            return torch.from_numpy(np.stack([flipped, true]))[None]
+
+    method = SeveralHypotheses(Both(PRNetConfig.small()))
+    target = se3.apply(true, box)
+    assert se3.rotation_angle((se3.invert(true) @ method.register(box, target))[:3, :3]) < np.radians(2)
+
+
+def test_several_hypotheses_are_of_prnet_alone():
+    with pytest.raises(ValueError, match="unknown method 'icp.hypotheses'"):
+        make_method("icp+hypotheses")
+    with pytest.raises(ValueError, match="unknown method 'prnet.hypotheses.refine'"):
+        make_method("prnet+hypotheses+refine")
+
+
 def test_a_network_sees_normalised_clouds_and_its_answer_comes_back_in_the_pairs_units(shape):
     torch = pytest.importorskip("torch")
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import replace
@@ -15,7 +16,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from prnet_core.fine_tuning import FineTuneCancelled, FineTuneError, FineTuneProcess, fine_tune, process  # noqa: E402
-from prnet_core.fine_tuning.process import REQUEST  # noqa: E402
+from prnet_core.fine_tuning.inputs import REQUEST, TUNED, write_inputs  # noqa: E402
+from prnet_core.model import load_network  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -25,6 +27,15 @@ def short(quick_config):
     return replace(quick_config, epochs=1, examples_per_scan=8, held_out_pairs=8)
 
 
+def run_process(run, network, scans, config, progress=lambda _: None, transforms=()):
+    """The report of `run_in` with the network, as `fine_tune` gives it."""
+    with tempfile.TemporaryDirectory(prefix="prnet_fine_tune_") as name:
+        folder = Path(name)
+        write_inputs(folder, network, scans, transforms)
+        report = run.run_in(folder, "cpu", config, progress, time.monotonic())
+        return replace(report, network=load_network(folder / TUNED, "cpu"))
+
+
 def test_process_gives_what_the_call_gives(tiny_network, room_scans, short):
     scans, transforms = room_scans
     threads = torch.get_num_threads()
@@ -32,7 +43,7 @@ def test_process_gives_what_the_call_gives(tiny_network, room_scans, short):
     here = fine_tune(tiny_network, scans, short, transforms=transforms)
     torch.set_num_threads(threads)
     steps = []
-    there = FineTuneProcess(num_threads=1).run(tiny_network, scans, short, steps.append, transforms)
+    there = run_process(FineTuneProcess(num_threads=1), tiny_network, scans, short, steps.append, transforms)
     assert [step.step for step in steps] == [1, 2, 3, 4, 5]
     assert there.loss_curve == here.loss_curve and there.validations == here.validations
     assert (there.kept, there.before, there.after, there.config) == (here.kept, here.before, here.after, here.config)
@@ -43,12 +54,12 @@ def test_process_gives_what_the_call_gives(tiny_network, room_scans, short):
 def test_what_a_library_prints_is_no_answer(tiny_network, room_scans, short, monkeypatch):
     chatty = """os.write(1, b"a word from C\\n"); print('{"progress": 1}', flush=True); main(answers)"""
     monkeypatch.setattr(process, "PROGRAM", process.PROGRAM.replace("main(answers)", chatty))
-    assert FineTuneProcess(1).run(tiny_network, room_scans[0], short).loss_curve
+    assert run_process(FineTuneProcess(1), tiny_network, room_scans[0], short).loss_curve
 
 
 def test_errors_come_back_with_their_words(tiny_network, room_scans, short):
     with pytest.raises(FineTuneError, match="1 usable scans of the 4 needed: 3 are missing"):
-        FineTuneProcess(1).run(tiny_network, room_scans[0][:1], short)
+        run_process(FineTuneProcess(1), tiny_network, room_scans[0][:1], short)
 
 
 def test_process_that_dies_is_named(tiny_network, room_scans, short):
@@ -58,7 +69,7 @@ def test_process_that_dies_is_named(tiny_network, room_scans, short):
         os.kill(run._process.pid, signal.SIGKILL)
 
     with pytest.raises(FineTuneError, match="the process ended with -9"):
-        run.run(tiny_network, room_scans[0], replace(short, epochs=100), kill)
+        run_process(run, tiny_network, room_scans[0], replace(short, epochs=100), kill)
 
 
 def test_cancel_ends_the_process_and_the_files(tiny_network, room_scans, short, tmp_path, monkeypatch):
@@ -72,12 +83,12 @@ def test_cancel_ends_the_process_and_the_files(tiny_network, room_scans, short, 
             threading.Thread(target=lambda: (cancelled_at.append(time.monotonic()), run.cancel())).start()
 
     with pytest.raises(FineTuneCancelled):
-        run.run(tiny_network, room_scans[0], replace(short, epochs=1000), cancel)
+        run_process(run, tiny_network, room_scans[0], replace(short, epochs=1000), cancel)
     assert cancelled_at and not list(tmp_path.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
     with pytest.raises(FineTuneCancelled):  # cancelled before it begins
-        run.run(tiny_network, room_scans[0], short)
+        run_process(run, tiny_network, room_scans[0], short)
 
 
 def test_process_ends_when_its_parent_is_gone(tmp_path):
@@ -98,5 +109,7 @@ def test_process_ends_when_its_parent_is_gone(tmp_path):
 
 def test_network_on_the_registrations_side_is_not_touched(tiny_network, room_scans, short):
     before = [value.clone() for value in tiny_network.state_dict().values()]
-    FineTuneProcess(1).run(tiny_network, [np.asarray(s, np.float32) for s in room_scans[0]], replace(short, epochs=2))
+    run_process(
+        FineTuneProcess(1), tiny_network, [np.asarray(s, np.float32) for s in room_scans[0]], replace(short, epochs=2)
+    )
     assert all(torch.equal(a, b) for a, b in zip(before, tiny_network.state_dict().values()))

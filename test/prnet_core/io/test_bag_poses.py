@@ -28,7 +28,7 @@ def robot_bag(tmp_path, bag_maker):
         ("/tf_static", 9.0, make.tf(make.transform("base", "mast", (0.0, 0.0, 1.0), STRAIGHT, 9.0))),
         ("/tf_static", 9.5, make.tf(make.transform("/mast", "/lidar", (0.5, 0.0, 0.0), QUARTER_TURN, 9.0))),
     ]
-    truth = [
+    true_poses = [
         (
             "/ground_truth/tf",
             10.0 + i,
@@ -36,7 +36,7 @@ def robot_bag(tmp_path, bag_maker):
         )
         for i in range(3)
     ]
-    with open_bag(bag_maker.write(tmp_path / "robot", statics + truth)) as bag:
+    with open_bag(bag_maker.write(tmp_path / "robot", statics + true_poses)) as bag:
         yield bag
 
 
@@ -52,10 +52,10 @@ def test_static_chain(robot_bag):
 
 
 def test_truth_is_carried_over_to_the_sensor(robot_bag):
-    truth = ground_truth(robot_bag, "lidar")
-    assert truth.parent == "map"
-    np.testing.assert_allclose(truth.stamps, [10.0, 11.0, 12.0])
-    for i, pose in enumerate(truth.T_parent_frame):
+    true_poses = ground_truth(robot_bag, "lidar")
+    assert true_poses.parent == "map"
+    np.testing.assert_allclose(true_poses.stamps, [10.0, 11.0, 12.0])
+    for i, pose in enumerate(true_poses.poses):
         np.testing.assert_allclose(pose, make_transform(R_QUARTER, np.array([i + 0.5, 0.0, 1.0])), atol=1e-12)
 
 
@@ -70,9 +70,9 @@ def test_truth_comes_in_the_order_of_its_stamps_once_each(tmp_path, bag_maker):
 
     messages = [("/ground_truth/tf", t, tf(x, s)) for t, x, s in ((1.0, 2.0, 12.0), (2.0, 1.0, 11.0), (3.0, 9.0, 11.0))]
     with open_bag(bag_maker.write(tmp_path / "bag", messages)) as bag:
-        truth = ground_truth(bag, "lidar")
-    np.testing.assert_allclose(truth.stamps, [11.0, 12.0])
-    np.testing.assert_allclose(truth.T_parent_frame[:, 0, 3], [1.0, 2.0])
+        true_poses = ground_truth(bag, "lidar")
+    np.testing.assert_allclose(true_poses.stamps, [11.0, 12.0])
+    np.testing.assert_allclose(true_poses.poses[:, 0, 3], [1.0, 2.0])
 
 
 def test_poses_and_transforms_of_other_types(tmp_path, bag_maker):

@@ -195,12 +195,12 @@ def test_a_cut_reader_needs_a_message(tmp_path):
 
 def walk_with_truth(bag_maker, scan_messages, frame="lidar", quaternion=STRAIGHT, x=0.0):
     """Scans and ground truth; one of its poses has this quaternion and x."""
-    truth = [
+    true_poses = [
         ("/ground_truth/tf", 100.0 + 0.1 * i, bag_maker.tf(bag_maker.transform(
             "map", frame, (x if i == 1 else float(i), 0.0, 0.0), quaternion if i == 1 else STRAIGHT, 100.0 + 0.1 * i)))
         for i in range(3)
     ]  # fmt: skip
-    return [*scan_messages(3), *truth]
+    return [*scan_messages(3), *true_poses]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def make_message(
     stamp=100.0,
     buffer=bytes,
 ):
-    """A message with the fields `columns`, name -> 1-D array, laid out as asked; padding is 0xAA."""
+    """A message with the fields `columns`, name -> 1-D array, laid out as requested; padding is 0xAA."""
     num_points = len(next(iter(columns.values())))
     if offsets is None:
         ends = np.cumsum([0] + [column.dtype.itemsize for column in columns.values()])

@@ -28,20 +28,20 @@ def test_simulated_bag_has_ground_truth_and_extrinsics_for_every_scan(name, numb
     with open_bag(DATA / name) as bag:
         scans = list(bag.scans())
         frame = scans[0].frame_id
-        truth = ground_truth(bag, frame)
+        true_poses = ground_truth(bag, frame)
         assert root_frame(static_transforms(bag), frame) == "base_link"
     assert len(scans) == number
-    np.testing.assert_allclose([scan.stamp for scan in scans], truth.stamps, atol=1e-6)
+    np.testing.assert_allclose([scan.stamp for scan in scans], true_poses.stamps, atol=1e-6)
 
 
 def test_lidar_points_lie_on_the_floor_once_the_motion_is_undone():
     """Ground truth, extrinsics and point times agree: the floor is where z = 0, to the noise, over the whole sweep."""
     heights = []
     with open_bag(DATA / "lidar_walk") as bag:
-        truth = ground_truth(bag, "lidar")
+        true_poses = ground_truth(bag, "lidar")
         for index, scan in enumerate(list(bag.scans())[:-1]):
-            pose, following = truth.T_parent_frame[index : index + 2]
-            twist = se3.log(se3.invert(pose) @ following) / (truth.stamps[index + 1] - truth.stamps[index])
+            pose, following = true_poses.poses[index : index + 2]
+            twist = se3.log(se3.invert(pose) @ following) / (true_poses.stamps[index + 1] - true_poses.stamps[index])
             assert scan.cloud.times.min() >= 0.0 and 0.09 < scan.cloud.times.max() < 0.1
             late = scan.cloud.times > 0.08
             placed = np.array([

@@ -20,8 +20,8 @@ def localizer(building_map):
     return Localizer(building_map, Registration(None))
 
 
-def error(estimate, truth):
-    difference = se3.invert(truth) @ estimate
+def error(estimate, ground_truth):
+    difference = se3.invert(ground_truth) @ estimate
     return float(np.linalg.norm(difference[:3, 3])), float(np.degrees(se3.rotation_angle(difference[:3, :3])))
 
 
@@ -29,13 +29,13 @@ def test_a_scan_is_found_however_it_is_rotated(localizer, place, scan_at):
     room = next(r for r in range(len(place.rooms)) if r not in place.twins)
     points, pose = scan_at(room, 0.4, -0.4, 200.0, seed=99)
     rotation = Rotation.random(random_state=4).as_matrix()
-    for cloud, truth in (
+    for cloud, ground_truth in (
         (points, pose),
         (points @ rotation.T, pose @ se3.make_transform(rotation.T, np.zeros(3))),
     ):
         result = localizer.localize(cloud)
         assert result.status == "accepted", result.reason
-        metres, degrees = error(result.T_map_sensor, truth)
+        metres, degrees = error(result.T_map_sensor, ground_truth)
         assert metres < 0.1 and degrees < 1.0
         assert np.linalg.eigvalsh(result.covariance).min() > 0.0
 

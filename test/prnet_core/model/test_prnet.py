@@ -116,7 +116,7 @@ def test_points_that_are_not_finite_are_refused_by_name(bad):
         net.register(source, target)
 
 
-def test_wrong_shapes_are_refused_by_name():
+def test_other_shapes_are_refused_by_name():
     net = network()
     source, target = clouds()
     for bad in (source[0], source[..., :2], source[:, :0], source.long()):
@@ -191,3 +191,12 @@ def test_cuda_agrees_with_the_cpu():
     on_cpu = net.register(source, target)
     on_gpu = net.cuda().register(source.cuda(), target.cuda()).cpu()
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-3, rtol=0)
+
+
+def test_hypotheses_of_keypoint_matches_begin_with_the_transform_of_the_same_cloud():
+    torch.manual_seed(0)
+    network = PRNet(PRNetConfig(edge_conv_channels=(16, 16), embedding=32, feed_forward=64, robust_procrustes=True))
+    cloud = torch.randn(2, 200, 3)
+    hypotheses = network.eval().hypotheses(cloud, cloud, count=3)
+    assert hypotheses.shape == (2, 3, 4, 4)
+    torch.testing.assert_close(hypotheses[:, 0], torch.eye(4).expand(2, 4, 4), atol=1e-2, rtol=0)

@@ -165,7 +165,7 @@ def test_the_motion_of_a_sweep_is_estimated_with_its_pose(num_new):
         ((50.0, 50.1, 0.0, 0.1, 0.2), "uuiru"),  # a bag that starts again
         ((0.0, 5.0, 10.0, 15.0), "uuuu"),  # rare scans
         ((1.0, 2.0, 2.0, 1.5, 3.0), "uuiiu"),  # late scans
-        ((1000.0, 0.0, 0.1, 0.2), "uiru"),  # the first one wrong
+        ((1000.0, 0.0, 0.1, 0.2), "uiru"),  # the first one incorrect
     ],
 )
 def test_stamps_that_jump_need_confirmation(stamps, verdicts):

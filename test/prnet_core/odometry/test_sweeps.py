@@ -44,7 +44,7 @@ def test_a_sensor_that_rotates_from_the_first_scan_on_is_followed(rate):
 
 
 def test_a_sensor_that_starts_to_rotate_is_followed():
-    """From rest to 1.6 rad/s within two sweeps: the last velocity deskews wrongly, and predicts wrongly."""
+    """From rest to 1.6 rad/s within two sweeps: the last velocity deskews and predicts incorrectly."""
 
     def pose_at(time):
         moving = np.clip(time - 0.3, 0.0, None)

@@ -12,7 +12,7 @@ from prnet_core.pairs.scan_pairs import (
 )
 from prnet_core.simulation.object_views import ObjectViewConfig, ObjectViews
 from prnet_core.simulation.procedural_objects import scan_figure
-from prnet_core.simulation.scan_views import ScanViews, scan_scene
+from prnet_core.simulation.scan_views import load_views, save_views, scan_scene
 from prnet_core.simulation.visibility import visible_points
 
 NUM_POINTS = 256
@@ -28,22 +28,22 @@ def ball(count: int = 2048) -> np.ndarray:
 
 
 def shapes() -> np.ndarray:
-    """Two lumpy shapes without symmetry, int16 as the data sets store them."""
+    """Two lumpy shapes without symmetry."""
     sphere = ball()
     lumps = [1.0 + 0.4 * np.sin(3.0 * sphere @ [1.0, 0.3, k]) + 0.3 * sphere[:, 2] for k in (0.2, 1.5)]
     points = np.stack([sphere * lump[:, None] for lump in lumps])
-    return np.round(points / np.abs(points).max() * 32000).astype(np.int16)
+    return points / np.abs(points).max()
 
 
 @pytest.fixture(scope="module")
 def scenes():
     rng = np.random.default_rng(0)
-    return ScanViews.pack([scan_scene(rng) for _ in range(8)])
+    return [scan_scene(rng) for _ in range(8)]
 
 
 @pytest.fixture(scope="module")
 def objects():
-    return ObjectViews(shapes(), 1.0 / 32000)
+    return ObjectViews(shapes())
 
 
 @pytest.fixture(params=["scenes", "objects"])
@@ -70,9 +70,9 @@ def test_an_object_in_front_hides_what_is_behind():
 
 
 def test_views_of_an_object_are_one_sided():
-    round_shape = np.round(ball() * 32000).astype(np.int16)[None]
+    round_shape = ball()[None]
     config = ObjectViewConfig(warp_share=0.0, floor_share=0.0, clutter_share=0.0, max_noise=0.0)
-    views = ObjectViews(round_shape, 1.0 / 32000, config)
+    views = ObjectViews(round_shape, config)
     for seed in range(5):
         for view in views.draw(np.random.default_rng(seed)):
             camera = view.T_world_sensor[:3, 3]
@@ -112,7 +112,7 @@ def test_matches_agree_with_the_pose(source):
         assert np.median(distance) < spacing
 
 
-def test_a_wrong_pose_would_not_have_these_matches(source):
+def test_an_incorrect_pose_would_not_have_these_matches(source):
     """The matches come from geometry: rotated by 180 degrees more, few source points meet their match."""
     pair = draw_scan_pair(source, NUM_POINTS, np.random.default_rng(3))
     known = pair.matches >= 0
@@ -154,23 +154,15 @@ def test_pairs_need_a_source_of_views():
         ScanPairSource()
 
 
-def test_a_shard_survives_the_disk(scenes, tmp_path):
-    scenes.save(tmp_path / "views.npz")
-    loaded = ScanViews.load(tmp_path / "views.npz")
+def test_a_file_of_views_keeps_millimetres(scenes, tmp_path):
+    save_views(tmp_path / "views.npz", scenes)
+    loaded = load_views(tmp_path / "views.npz")
     assert len(loaded) == len(scenes) == 8
-    for before, after in zip(scenes[5], loaded[5], strict=True):
-        assert np.array_equal(before.points, after.points)
-        assert np.array_equal(before.T_world_sensor, after.T_world_sensor)
-    with pytest.raises(IndexError):
-        loaded[8]
-
-
-def test_packing_keeps_millimetres():
-    views = scan_scene(np.random.default_rng(4))
-    packed = ScanViews.pack([views])[0]
-    for before, after in zip(views, packed, strict=True):
-        extent = np.abs(before.points - before.T_world_sensor[:3, 3]).max()
-        assert np.abs(before.points - after.points).max() < 1e-4 * extent
+    for scene, again in zip(scenes, loaded, strict=True):
+        for before, after in zip(scene, again, strict=True):
+            extent = np.abs(before.points - before.T_world_sensor[:3, 3]).max()
+            assert np.abs(before.points - after.points).max() < 1e-4 * extent
+            assert np.array_equal(before.T_world_sensor.astype(np.float32), after.T_world_sensor)
 
 
 def test_scenes_are_decided_by_the_seed():

@@ -91,7 +91,7 @@ def test_a_target_of_several_scans_keeps_their_views(room):
 @pytest.mark.parametrize(
     ("origin", "view"), [(np.zeros(2), None), (np.full(3, np.nan), None), (np.zeros((2, 3)), None)]
 )
-def test_origins_of_a_wrong_form_raise(room, origin, view):
+def test_origins_of_another_form_raise(room, origin, view):
     with pytest.raises(RegistrationError, match="origin"):
         Registration(None).prepare(room.source, 0.1, origin, view)
 

@@ -86,7 +86,7 @@ def test_the_transform_does_not_depend_on_an_offset(pair):
     np.testing.assert_allclose(se3.invert(shift) @ far @ shift, near, atol=1e-4)
 
 
-def test_wrong_calls_raise(pair):
+def test_incorrect_calls_raise(pair):
     source, target, _ = pair
     with pytest.raises(RegistrationError, match="points must be"):
         Registration(None).register(source[:, :2], target)

@@ -72,6 +72,6 @@ def test_a_file_that_holds_no_settings_is_named(tmp_path, text):
         ({"batch_size": 0}, "at least 1"),
     ],
 )
-def test_what_is_wrong_is_named(values, text):
+def test_what_is_incorrect_is_named(values, text):
     with pytest.raises(ValueError, match=text):
         make_training_config(values)

@@ -83,7 +83,7 @@ def test_sigterm_saves_and_ends(tiny_values, write_config, tmp_path):
         ({"init_from": "no/weights.safetensors"}, "no weights file at no/weights.safetensors"),
     ],
 )
-def test_what_is_wrong_is_an_answer_not_a_traceback(tiny_values, write_config, tmp_path, values, text):
+def test_what_is_incorrect_is_an_answer_not_a_traceback(tiny_values, write_config, tmp_path, values, text):
     config = write_config({**tiny_values, **values})
     result = CliRunner().invoke(app, ["train", "--config", str(config), "--out", str(tmp_path / "run")])
     assert result.exit_code == 2

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from prnet_core.shapes.load import load_shapes
-from prnet_core.simulation.scan_views import ScanViews, scan_scene
+from prnet_core.simulation.scan_views import load_views, save_views, scan_scene
 from prnet_core.training import make_training_config
 from prnet_core.training.pair_source import PairSource, split_by_group
 from prnet_core.training.validation import protocol_batch, validation_sets
@@ -21,7 +21,7 @@ def values(tmp_path_factory) -> dict:
     directions = rng.normal(size=(4, 1500, 3))
     points = directions / np.linalg.norm(directions, axis=2, keepdims=True) * rng.uniform(0.4, 1.0, (4, 1, 3))
     np.savez(folder / "shapes.npz", points=points.astype(np.float32))
-    ScanViews.pack([scan_scene(rng) for _ in range(2)]).save(folder / "views.npz")
+    save_views(folder / "views.npz", [scan_scene(rng) for _ in range(2)])
     return {
         "shapes": str(folder / "shapes.npz"),
         "scan_views": str(folder / "views.npz"),
@@ -114,7 +114,7 @@ def test_scenes_of_the_validation_are_not_trained_on(values):
     source = source_of(values)
     training, held_out = source.scans.scenes, source.validation_scans.scenes
     assert len(training) == len(held_out) == 1
-    every = ScanViews.load(values["scan_views"])
+    every = load_views(values["scan_views"])
     kept = [view.points for scenes in (training, held_out) for view in scenes[0]]
     assert len(kept) == len(every[0]) + len(every[1])
     shared = [np.array_equal(a.points, b.points) for a in training[0] for b in held_out[0]]

@@ -68,6 +68,7 @@ def test_protocol_tables_have_every_method_and_the_published_rows(setup, name, w
     table = TABLES[name](setup)
     assert [row["method"] for row in table.rows] == [
         "identity", "constant", "centroid", "icp", "fgr", "pointnetlk", "dcp", "prnet", "prnet+refine",
+        "prnet+hypotheses",
     ]  # fmt: skip
     assert all(row["num_pairs"] == 2 for row in table.rows)
     assert table.published
@@ -86,7 +87,7 @@ def test_weights_under_a_label_are_one_more_row(folder, without_go_icp):
     file = folder / "prnet.safetensors"
     setup = Setup(folder / "test.npz", options=MethodOptions({"prnet": file, "prnet:tuned": file}, "cpu"), limit=1)
     names = [row["method"] for row in TABLES["full"](setup).rows]
-    assert names[-3:] == ["prnet:tuned", "prnet", "prnet+refine"]
+    assert names[-4:] == ["prnet:tuned", "prnet", "prnet+refine", "prnet+hypotheses"]
 
 
 @pytest.mark.parametrize("name", [name for name in ABLATIONS])

@@ -19,7 +19,3 @@ class ExtrapolationException(TransformException):
 
 class InvalidArgumentException(TransformException):
     """A frame name is empty or starts with a slash."""
-
-
-class TimeoutException(TransformException):
-    """A remote buffer did not answer in time."""

@@ -5,21 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.duration import Duration
 from rclpy.logging import get_logger
 from rclpy.time import Time
 
-from tf2_py.conversions import message_from_transform, transform_from_message
-from tf2_py.exceptions import (
+from tf2_ros.exceptions import (
     ConnectivityException,
     ExtrapolationException,
     InvalidArgumentException,
     LookupException,
-    TransformException,
 )
-from tf2_py.rigid_transform import RigidTransform
-from tf2_py.time_cache import LATEST, Sample, StaticCache, TimeCache
+from tf2_ros.time_cache import LATEST, Sample, StaticCache, TimeCache
+from tf2_ros.transforms import inverse, message_from_transform, transform_from_message
 
 DEFAULT_CACHE_TIME = Duration(seconds=10)
 MAX_GRAPH_DEPTH = 1000
@@ -64,36 +63,13 @@ class BufferCore:
         """The source at `source_time` seen from the target at `target_time`, through a frame that did not move."""
         with self._lock:
             self._check(
-                "lookupTransform",
-                target_frame=target_frame,
-                source_frame=source_frame,
-                fixed_frame=fixed_frame,
+                "lookupTransform", target_frame=target_frame, source_frame=source_frame, fixed_frame=fixed_frame
             )
             target_stamp = self._resolve(target_frame, fixed_frame, target_time.nanoseconds)
             source_stamp = self._resolve(fixed_frame, source_frame, source_time.nanoseconds)
             T_target_fixed = self._between(target_frame, fixed_frame, target_stamp)
             T_fixed_source = self._between(fixed_frame, source_frame, source_stamp)
-        return message_from_transform(target_frame, source_frame, target_stamp, T_target_fixed * T_fixed_source)
-
-    def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
-        """Whether the lookup would succeed, and the reason where it would not."""
-        return self._can(self.lookup_transform_core, target_frame, source_frame, time)
-
-    def can_transform_full_core(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
-    ) -> tuple[bool, str]:
-        """Whether the full lookup would succeed, and the reason where it would not."""
-        return self._can(
-            self.lookup_transform_full_core, target_frame, target_time, source_frame, source_time, fixed_frame
-        )
-
-    @staticmethod
-    def _can(lookup, *arguments) -> tuple[bool, str]:
-        try:
-            lookup(*arguments)
-        except TransformException as error:
-            return False, str(error)
-        return True, ""
+        return message_from_transform(target_frame, source_frame, target_stamp, T_target_fixed @ T_fixed_source)
 
     def _insert(
         self, message: TransformStamped, authority: str, new_cache: Callable[[], TimeCache | StaticCache]
@@ -138,49 +114,40 @@ class BufferCore:
             return stamp
         if target == source:
             return self._frames[target].latest().stamp if target in self._frames else LATEST
-        to_target, to_source = self._join(self._chain(target, LATEST), self._chain(source, LATEST), target, source)
+        to_target, to_source = self._join(
+            self._chain(target, LATEST)[0], self._chain(source, LATEST)[0], target, source
+        )
         stamps = [sample.stamp for sample in to_target + to_source if sample.stamp != LATEST]
         return min(stamps, default=LATEST)
 
-    def _between(self, target: str, source: str, stamp: int) -> RigidTransform:
-        if target == source:
-            return RigidTransform()
-        chains, failure = [], None
-        for frame in (source, target):
-            chain: list[tuple[str, Sample | None]] = []
-            try:
-                chain = self._chain(frame, stamp, chain)
-            except ExtrapolationException as error:
-                failure = failure or error
-            chains.append(chain)
+    def _between(self, target: str, source: str, stamp: int) -> np.ndarray:
+        """T_target_source (4, 4)."""
+        source_chain, source_problem = self._chain(source, stamp)
+        target_chain, target_problem = self._chain(target, stamp)
         try:
-            to_target, to_source = self._join(chains[1], chains[0], target, source)
+            to_target, to_source = self._join(target_chain, source_chain, target, source)
         except ConnectivityException:
-            if failure is not None:
+            if problem := source_problem or target_problem:
                 raise ExtrapolationException(
-                    f"{failure}, when looking up transform from frame [{source}] to frame [{target}]"
+                    f"{problem}, when looking up transform from frame [{source}] to frame [{target}]"
                 ) from None
             raise
-        return self._compose(to_target).inverse() * self._compose(to_source)
+        return inverse(self._compose(to_target)) @ self._compose(to_source)
 
-    def _chain(
-        self, frame: str, stamp: int, chain: list[tuple[str, Sample | None]] | None = None
-    ) -> list[tuple[str, Sample | None]]:
-        """From the frame up to its root: (frame, its sample), the root with None.
+    def _chain(self, frame: str, stamp: int) -> tuple[list[tuple[str, Sample | None]], ExtrapolationException | None]:
+        """From the frame up to its root: (frame, its sample), the last one with None.
 
-        Where a sample is missing at `stamp`, `chain` holds the path up to there and ExtrapolationException is raised.
+        Where a sample is missing at `stamp`, the chain ends there, and the exception says why.
         """
-        chain = [] if chain is None else chain
+        chain: list[tuple[str, Sample | None]] = []
         for _ in range(MAX_GRAPH_DEPTH):
             cache = self._frames.get(frame)
             if cache is None:
-                chain.append((frame, None))
-                return chain
+                return [*chain, (frame, None)], None
             try:
                 sample = cache.at(stamp)
-            except ExtrapolationException:
-                chain.append((frame, None))
-                raise
+            except ExtrapolationException as error:
+                return [*chain, (frame, None)], error
             chain.append((frame, sample))
             frame = sample.parent
         raise LookupException("The tf tree is invalid because it contains a loop.")
@@ -204,9 +171,9 @@ class BufferCore:
         )
 
     @staticmethod
-    def _compose(samples: list[Sample]) -> RigidTransform:
-        """T_ancestor_frame of a chain of parents."""
-        T_ancestor_frame = RigidTransform()
+    def _compose(samples: list[Sample]) -> np.ndarray:
+        """T_ancestor_frame (4, 4) of a chain of parents."""
+        T_ancestor_frame = np.eye(4)
         for sample in samples:
-            T_ancestor_frame = sample.transform * T_ancestor_frame
+            T_ancestor_frame = sample.T_parent_child @ T_ancestor_frame
         return T_ancestor_frame

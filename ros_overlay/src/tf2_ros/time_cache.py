@@ -5,18 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import NamedTuple
 
-from tf2_py.exceptions import ExtrapolationException
-from tf2_py.rigid_transform import RigidTransform, interpolate
+import numpy as np
+
+from tf2_ros.exceptions import ExtrapolationException
+from tf2_ros.transforms import interpolate
 
 LATEST = 0
 
 
 class Sample(NamedTuple):
-    """`transform` takes points of the child into `parent` at `stamp` (ns)."""
+    """T_parent_child (4, 4) takes points of the child into `parent` at `stamp` (ns)."""
 
     stamp: int
     parent: str
-    transform: RigidTransform
+    T_parent_child: np.ndarray
 
 
 def seconds(stamp: int) -> str:
@@ -68,9 +70,9 @@ class TimeCache:
             )
         before, after = samples[position - 1], samples[position]
         if before.parent != after.parent:
-            return Sample(stamp, before.parent, before.transform)
+            return before._replace(stamp=stamp)
         ratio = (stamp - before.stamp) / (after.stamp - before.stamp)
-        return Sample(stamp, before.parent, interpolate(before.transform, after.transform, ratio))
+        return Sample(stamp, before.parent, interpolate(before.T_parent_child, after.T_parent_child, ratio))
 
     def latest(self) -> Sample:
         """The newest sample."""
