@@ -17,8 +17,7 @@ SWEEPS = 3
 GRIDS: dict[str, tuple[float, ...]] = {
     "max_violation_accepted": (0.01, 0.015, 0.02, 0.025, 0.03, 0.04),
     "min_agreement_accepted": (0.15, 0.2, 0.25, 0.3, 0.4),
-    "agreement_per_violation": (20.0, 50.0, 100.0, 200.0, 400.0),
-    "min_agreement_violated": (0.2, 0.4, 0.5, 0.55, 0.6, 0.65),
+    "agreement_per_violation": (0.0, 10.0, 20.0, 30.0),
     "min_surface_agreement": (0.6, 0.66, 0.7, 0.74, 0.78, 0.82, 0.86),
     "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
@@ -76,8 +75,7 @@ class Table:
         excess = np.maximum(0.0, self.violation - c.max_violation_certain)
         with np.errstate(invalid="ignore"):
             scans = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
-            enough = c.min_agreement_accepted + c.agreement_per_violation * excess
-            scans &= self.agreement > np.minimum(enough, c.min_agreement_violated)
+            scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
             scans |= (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object

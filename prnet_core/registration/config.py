@@ -59,8 +59,7 @@ class RegistrationConfig:
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
     min_agreement_accepted: float = 0.2
-    agreement_per_violation: float = 200.0  # and more by this times the violation above `max_violation_certain`,
-    min_agreement_violated: float = 0.55  # up to this
+    agreement_per_violation: float = 20.0  # and more by this times the violation above `max_violation_certain`
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it

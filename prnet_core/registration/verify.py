@@ -100,8 +100,7 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
         return REJECTED
     excess = max(0.0, violation - config.max_violation_certain)
     meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
-    enough = config.min_agreement_accepted + config.agreement_per_violation * excess
-    agrees = agreement > min(enough, config.min_agreement_violated)
+    agrees = agreement > config.min_agreement_accepted + config.agreement_per_violation * excess
     is_noisy = excess == 0.0 and min(quality.surface_agreement, agreement) > config.min_both_agreements
     if violation < config.max_violation_accepted and ((meets and agrees) or is_noisy):
         return ACCEPTED

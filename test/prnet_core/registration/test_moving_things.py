@@ -1,4 +1,4 @@
-"""Verification where things move: more agreement is needed, and the transform that agrees far more than others wins."""
+"""Verification where things move: more must agree, and the transform that agrees much more than all others wins."""
 
 from dataclasses import replace
 from math import inf
@@ -44,14 +44,15 @@ class Found(Search):
         return np.linalg.norm(first[:3, 3] - second[:3, 3]) > CONFIG.distinct_distance_voxels
 
 
-@pytest.mark.parametrize(("through", "needed"), [(0.0, 0.2), (0.003, 0.2), (0.004, 0.38), (0.008, 0.55)])
+@pytest.mark.parametrize(("through", "needed"), [(0.0, 0.2), (0.003, 0.2), (0.008, 0.364)])
 def test_the_more_violated_the_more_must_agree(through, needed):
     assert verify(quality(needed + 0.03, through), CONFIG)[0] == "accepted"
     assert verify(quality(needed - 0.03, through), CONFIG)[0] != "accepted"
 
 
 def test_near_a_guess_little_agreement_is_enough():
-    assert verify(quality(0.4, 0.008), without_alternatives(CONFIG))[0] == "accepted"
+    assert verify(quality(0.3, 0.008), CONFIG)[0] != "accepted"
+    assert verify(quality(0.3, 0.008), without_alternatives(CONFIG))[0] == "accepted"
 
 
 def test_what_one_thing_near_the_sensor_violates_may_agree_much_more_than_all_others():
