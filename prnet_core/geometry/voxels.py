@@ -1,4 +1,4 @@
-"""Voxel grids: the voxel size for a given number of points, and the centroid of each occupied voxel."""
+"""Voxel grids: the voxel size for a given number of points, and means over each occupied voxel."""
 
 from __future__ import annotations
 
@@ -28,11 +28,17 @@ def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng
 
 def voxel_centroids(points: np.ndarray, voxel: float, min_points: int = 1) -> np.ndarray:
     """Mean of the points in each voxel with at least `min_points`: (N, 3) -> (V, 3), V <= N, in the points' dtype."""
+    return voxel_means(points, points, voxel, min_points).astype(points.dtype)
+
+
+def voxel_means(points: np.ndarray, values: np.ndarray, voxel: float, min_points: int = 1) -> np.ndarray:
+    """Mean of the values (N, C) of the points (N, 3) in each voxel with at least `min_points`: (V, C) float64."""
     keys = _voxel_keys(_shifted_columns(points), voxel)
-    _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    sums = np.stack([np.bincount(index, weights=axis, minlength=len(counts)) for axis in points.T], axis=1)
+    order = np.argsort(keys, kind="stable")
+    firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    sums, counts = np.add.reduceat(values[order].astype(np.float64), firsts, axis=0), np.diff(firsts, append=len(keys))
     often = counts >= min_points
-    return (sums[often] / counts[often, None]).astype(points.dtype)
+    return sums[often] / counts[often, None]
 
 
 def _shifted_columns(points: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The local map: the last keyframes joined and voxel filtered, as the target that a scan is registered to."""
+"""The local map: the last keyframes joined, as the targets that a scan is registered to and refined on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ import numpy as np
 import small_gicp
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
+from prnet_core.registration.preprocess import Level, PreparedCloud, prepare_cloud
+from prnet_core.registration.sample import median_thickness
 
+FINE_VOXEL = 0.5  # voxels between the points of the fine target
+PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
 NUM_VIEWS = 2  # newest keyframes whose rays verify free space
-MAX_POINTS = 60_000  # before the voxel filter: bounds the cost of a change
+MAX_POINTS = 40_000  # of the map before the voxel filter, and
+MAX_ADDED_POINTS = 100_000  # of the keyframes that are added at once: they bound the cost of a change
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
+CHECKED_EVERY = 8  # points: so many are checked for whether they are in view
 BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
 
 
@@ -36,10 +42,14 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
-        self._joined: Surface | None = None  # of all keyframes
+        self._is_precise = False  # the newest keyframe's sensor
+        self._num_added = 0  # newest keyframes that are not yet filtered
+        self._joined = Surface(np.zeros((0, 3)), np.zeros((0, 3)))  # of all keyframes
         self._target: PreparedCloud | None = None
-        self._position = np.zeros(3)  # that the target was last checked for, and
-        self._shown = np.zeros(0, bool)  # which points it was built of
+        self._fine_target: PreparedCloud | None = None
+        self._position = np.zeros(3)  # that the target was last checked for,
+        self._is_shown = np.zeros(0, bool)  # which of the checked points were in view,
+        self._rows = np.zeros(0, np.int64)  # and which of all points the target was built of
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -51,14 +61,13 @@ class LocalMap:
     def add(self, frame: Keyframe) -> None:
         """Join a keyframe; the oldest one leaves when there are too many."""
         self._frames.append(frame)
-        if self._voxel_size > 0.0:
-            self._filtered.append(self._filter(frame))
-        self._joined = self._target = None
+        self._num_added = min(self._num_added + 1, len(self._frames))
+        self._target = None
 
     def restart(self, frames: list[Keyframe]) -> None:
         """Join these keyframes only; the first of them counts as the newest."""
         self._frames.clear()
-        self._filtered.clear()
+        self._num_added = 0
         for frame in reversed(frames):
             self.add(frame)
 
@@ -68,49 +77,85 @@ class LocalMap:
         Built when first needed after a change, and when the position shows another part of it.
         """
         if voxel_size != self._voxel_size:
-            self._voxel_size = voxel_size
-            self._filtered = deque((self._filter(frame) for frame in self._frames), self._filtered.maxlen)
-            self._joined = self._target = None
+            if voxel_size < self._voxel_size or self._voxel_size == 0.0:  # else the surfaces are fine enough
+                self._num_added = len(self._frames)
+            self._voxel_size, self._target = voxel_size, None
+        if self._num_added:
+            self._join_added()
         if self._target is None or not np.array_equal(position, self._position):
             self._position = position.copy()
-            visible = self._visible(position, reach)
-            if self._target is None or np.mean(visible != self._shown) > MAX_CHANGE:
-                self._shown = visible
-                self._target = self._build(visible)
+            is_shown = self._is_visible(position, reach, CHECKED_EVERY)
+            if self._target is None or np.mean(is_shown != self._is_shown) > MAX_CHANGE:
+                self._is_shown, self._rows = is_shown, self._choose(self._is_visible(position, reach))
+                self._target, self._fine_target = self._build(), None
         return self._target
 
-    def _filter(self, frame: Keyframe) -> Surface:
-        """A keyframe in the map's frame, one point a voxel."""
+    def fine_target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
+        """The surfaces of `target` with a point per FINE_VOXEL, and normals that are means of the keyframes' own.
+
+        The mean of a whole voxel lies beside a curved or narrow surface. Of a noisy sensor it is `target` itself: its
+        surfaces are too thick for normals of so few points.
+        """
+        target = self.target(voxel_size, position, reach)
+        if not self._is_precise or len(target) == 0:
+            return target
+        if self._fine_target is None:
+            self._fine_target = self._build_fine(target)
+        return self._fine_target
+
+    def _filter(self, frame: Keyframe, step: int) -> Surface:
+        """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor."""
         if len(frame.points) == 0:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
-        cloud, _ = small_gicp.preprocess_points(
-            frame.points.astype(np.float64), self._voxel_size, NORMAL_NEIGHBORS, self._config.num_threads
-        )
+        points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
+        voxel = FINE_VOXEL * self._voxel_size
+        cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
+        self._is_precise = median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel
+        if not self._is_precise:
+            cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
         return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T)
 
-    def _visible(self, position: np.ndarray, reach: float) -> np.ndarray:
-        """Which points of the keyframes, (N,), are within reach of a position (3,) and face it."""
-        points, normals = self._joined_surface()
+    def _join_added(self) -> None:
+        if self._num_added == len(self._frames):
+            self._filtered.clear()
+        added = list(self._frames)[-self._num_added :]
+        step = -(-sum(len(frame.points) for frame in added) // MAX_ADDED_POINTS)
+        self._filtered.extend(self._filter(frame, step) for frame in added)
+        self._num_added = 0
+        points, normals = zip(*self._filtered, strict=True)
+        self._joined = Surface(np.vstack(points), np.vstack(normals))
+
+    def _is_visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
+        """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
+        points, normals = self._joined.points[::step], self._joined.normals[::step]
         rays = position - points
         ranges = np.linalg.norm(rays, axis=1)
         facing = np.einsum("ij,ij->i", rays, normals)
         return (ranges < reach) & (facing > BACK_FACING * ranges)
 
-    def _joined_surface(self) -> Surface:
-        if self._joined is None:
-            points, normals = zip(*self._filtered, strict=True)
-            self._joined = Surface(np.vstack(points), np.vstack(normals))
-        return self._joined
+    def _choose(self, is_visible: np.ndarray) -> np.ndarray:
+        """Rows of the visible points, about MAX_POINTS at most, drawn at random."""
+        rows = np.flatnonzero(is_visible)
+        if len(rows) <= MAX_POINTS:
+            return rows
+        return rows[np.random.default_rng(0).random(len(rows)) < MAX_POINTS / len(rows)]
 
-    def _build(self, visible: np.ndarray) -> PreparedCloud:
+    def _build(self) -> PreparedCloud:
         count = len(self._frames)
         view = np.arange(count) - max(0, count - NUM_VIEWS)
-        index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])[visible]
-        points = self._joined_surface().points[visible]
-        if len(points) > MAX_POINTS:
-            chosen = np.random.default_rng(0).choice(len(points), MAX_POINTS, replace=False)
-            points, index = points[chosen], index[chosen]
+        index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])
         origins = np.array([frame.T_map_sensor[:3, 3] for frame in list(self._frames)[-NUM_VIEWS:]])
-        return prepare_cloud(points, self._voxel_size, self._config, origins, index)
+        points = self._joined.points.take(self._rows, axis=0)
+        return prepare_cloud(points, self._voxel_size, self._config, origins, index[self._rows])
+
+    def _build_fine(self, target: PreparedCloud) -> PreparedCloud:
+        points, normals = (values.take(self._rows, axis=0) for values in self._joined)
+        points = (points - target.centre) / target.voxel_size
+        means = voxel_means(points, np.hstack([points, normals]), FINE_VOXEL)
+        points, normals = np.ascontiguousarray(means[:, :3]), means[:, 3:]
+        normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+        cloud = small_gicp.PointCloud(points)
+        level = Level(cloud, small_gicp.KdTree(cloud, self._config.num_threads))
+        return PreparedCloud(target.centre, target.voxel_size, points, normals, level, self._config)

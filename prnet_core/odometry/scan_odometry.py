@@ -107,7 +107,7 @@ class ScanOdometry:
     def prepare_next(self) -> None:
         """Prepare the local map for the next scan, which otherwise waits for it. Optional: no result depends on it."""
         if len(self.keyframes) and len(target := self._segment.target()):
-            _ = target.sample
+            _ = target.sample, self._segment.fine_target()
 
     def _start(self, sweep: Sweep, status: str, reason: str) -> OdometryUpdate:
         if not self._segment.begin(sweep, self._stamp + sweep.middle):

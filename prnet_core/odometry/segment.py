@@ -61,6 +61,10 @@ class Segment:
         """The local map as a target."""
         return self.map.target(self.scale.voxel_size, self.pose[:3, 3], self.scale.reach)
 
+    def fine_target(self) -> PreparedCloud:
+        """The local map as the target of the refinement."""
+        return self.map.fine_target(self.scale.voxel_size, self.pose[:3, 3], self.scale.reach)
+
     def predictions(self, sweep: Sweep, time: float) -> list[Predicted]:
         """The more trusted first: by a guess frame, and by the velocity."""
         self._deskew_first_sweep(sweep, time)
@@ -105,7 +109,7 @@ class Segment:
     ) -> np.ndarray:
         """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used."""
         elapsed, last_twist = time - self.pose_time, self.twist
-        refined = self.tracker.refine(sweep, twist, result.T_target_source, self.target())
+        refined = self.tracker.refine(sweep, twist, result.T_target_source, self.fine_target())
         pose = result.T_target_source if refined is None else refined[0]
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed

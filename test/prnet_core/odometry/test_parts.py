@@ -92,6 +92,32 @@ def test_a_thin_wall_is_seen_from_the_sensors_side_alone():
         np.testing.assert_allclose(walls, np.sign(x) * 0.05, atol=1e-6)
 
 
+def test_the_fine_target_keeps_the_surface_of_a_column():
+    """A column of a voxel's radius: its points in the target lie farther inside it than those of the fine target."""
+    rng = np.random.default_rng(0)
+    angles, height = rng.uniform(np.pi / 2, 3 * np.pi / 2, 20000), rng.uniform(-2.0, 2.0, 20000)
+    column = np.c_[5.0 + 0.3 * np.cos(angles), 0.3 * np.sin(angles), height]
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
+    local_map.add(Keyframe(column, np.eye(4), np.eye(6)))
+    target, fine = local_map.target(0.3, np.zeros(3), 100.0), local_map.fine_target(0.3, np.zeros(3), 100.0)
+    depths = []
+    for cloud in (target, fine):
+        points = cloud.points * cloud.voxel_size + cloud.centre
+        depths.append(0.3 - np.hypot(points[:, 0] - 5.0, points[:, 1]).mean())
+    assert len(fine) > 1.5 * len(target) and depths[1] < depths[0]
+    assert local_map.fine_target(0.3, np.zeros(3), 100.0) is fine
+
+
+def test_a_noisy_sensor_has_no_fine_target():
+    rng = np.random.default_rng(0)
+    wall = np.c_[np.full(20000, 5.0), rng.uniform(-2.0, 2.0, (20000, 2))]
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
+    for noise, is_fine in ((0.01, True), (0.06, False)):
+        local_map.restart([Keyframe(wall + rng.normal(0.0, noise, wall.shape), np.eye(4), np.eye(6))])
+        views = 0.3, np.zeros(3), 100.0
+        assert (local_map.fine_target(*views) is not local_map.target(*views)) == is_fine
+
+
 def test_keyframes_of_an_earlier_map_are_kept_in_their_own_segment():
     frames, earlier = Keyframes(10, 1000, 2), Keyframes(10, 1000, 2)
     earlier.add(np.zeros((10, 3)), pose_at(1.0), np.eye(6))
