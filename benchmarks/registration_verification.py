@@ -14,14 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
+from held_out_pairs import HELD_OUT, further_places, held_out_pairs, held_out_places
 from registration_data import shape_views
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
@@ -31,21 +28,28 @@ from verification_data import (
     later_places,
     narrow_places,
     pairs,
+    third_places,
     twin_pairs,
 )
-from verification_fit import reliability, write_calibration
+from verification_fit import draw_reliability, left_out_confidence, reliability, write_calibration
 from verification_notes import HELD_OUT_NOTES, NOTES
+from verification_odometry import odometry_rows
+from verification_rules import (
+    CONFIG,
+    accepted_before,
+    accepted_now,
+    best_of_pairs,
+    has_correct,
+    has_detail,
+    is_distinct,
+    is_verified,
+)
 from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
 
 from prnet_core.evaluation.table import measured_here
-from prnet_core.geometry import se3
-from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.detail import is_distinctive
-from prnet_core.registration.uncertainty import free_direction
-from prnet_core.registration.verify import outstanding_factor, score, verify
 
-CONFIG = RegistrationConfig()
 ALIKE = ("different twins",)
+PICTURE = Path(__file__).resolve().parents[1] / "docs" / "results" / "figures" / "verification_reliability.png"
 
 
 def different_objects():
@@ -57,75 +61,14 @@ def different_objects():
 SPECIAL = {
     **{name: partial(held_out_pairs, name) for name in HELD_OUT},
     "held out different places": held_out_places,
+    "held out further places": further_places,
     "different places": different_places,
     "later different places": later_places,
+    "third different places": third_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
 }
-
-
-def accepted_before(row: Row) -> bool:
-    """The formula of before: overlap and residual, with its fixed coefficients and threshold."""
-    quality = row.quality
-    odds = 1.7 + 11.2 * quality.overlap - 34.4 * min(quality.residual, 1.0)
-    return odds >= np.log(0.88 / 0.12) and quality.num_inliers >= 50 and row.previous_information >= 0.008
-
-
-def is_verified(row: Row, config: RegistrationConfig = CONFIG) -> bool:
-    return verify(row.quality, config)[0] == "accepted"
-
-
-def has_detail(row: Row, config: RegistrationConfig = CONFIG) -> bool:
-    return row.detail is None or is_distinctive(row.detail, config)
-
-
-def accepted_now(row: Row, config: RegistrationConfig = CONFIG) -> bool:
-    """By itself, without a guess."""
-    return is_verified(row, config) and has_detail(row, config)
-
-
-def stands_out(row: Row, others: list[Row], config: RegistrationConfig) -> bool:
-    """The search's rule for a candidate that agrees much better than all distinct ones, among those collected."""
-    factor = outstanding_factor(row.quality, config)
-    if factor == float("inf"):
-        return False
-    return all(factor * other.quality.agreement <= row.quality.agreement for other in others if is_distinct(row, other))
-
-
-def is_distinct(first: Row, second: Row) -> bool:
-    """Rotated by more than 5 degrees, or moved by more than 0.3 m."""
-    difference = se3.invert(first.transform) @ second.transform
-    moved = np.linalg.norm(difference[:3, 3]) > 0.3
-    return bool(moved or se3.rotation_angle(difference[:3, :3]) > np.radians(5.0))
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The candidate of a pair that the search would keep, and whether it would be accepted."""
-
-    row: Row
-    is_accepted: bool
-
-    @property
-    def is_correct_accepted(self) -> bool:
-        return self.is_accepted and self.row.is_correct
-
-    @property
-    def is_incorrect_accepted(self) -> bool:
-        return self.is_accepted and not self.row.is_correct
-
-
-def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_correct: bool = False) -> list[Kept]:
-    """One candidate of each pair."""
-    kept = []
-    for _, group in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
-        group = [row for row in group if not (without_correct and row.is_correct)]
-        if group:
-            best = max(group, key=lambda row: (is_verified(row, config), score(row.quality)))
-            is_accepted = is_verified(best, config) or stands_out(best, group, config)
-            kept.append(Kept(best, is_accepted and has_detail(best, config)))
-    return kept
 
 
 def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str, bool], int], list[str]]:
@@ -219,23 +162,16 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
     missing = [name for name in names if name not in groups]
     if missing:
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
-    lines += reliability({name: rows for name, rows in groups.items() if name not in ALIKE}) + thresholds
-    lines += NOTES
+    confidences = left_out_confidence({name: rows for name, rows in groups.items() if name not in ALIKE})
+    draw_reliability(*confidences, PICTURE)
+    lines += [*reliability(*confidences), "", f"![Reliability of the confidence](figures/{PICTURE.name})"]
+    lines += thresholds + odometry_rows() + NOTES
     return "\n".join(lines) + "\n", {"groups": table, "all": totals}
 
 
 def is_chosen_on(group: str) -> bool:
     """Whether thresholds and confidences may be fitted to a group."""
     return group not in ALIKE and not group.startswith("held out")
-
-
-def has_correct(row: Row, rows: list[Row], condition: Callable[[Row], bool] = lambda row: True) -> bool:
-    """Whether the row's pair has a correct candidate, constrained in all directions, that meets a condition."""
-    return any(
-        other.is_correct and free_direction(other.quality, CONFIG) is None and condition(other)
-        for other in rows
-        if (other.recording, other.pair) == (row.recording, row.pair)
-    )
 
 
 def line(name: str, counts: dict, is_chosen_on: bool) -> str:

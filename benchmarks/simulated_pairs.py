@@ -1,19 +1,14 @@
 """Labelled pairs of simulated scans for the verification benchmark: one generator a kind of place and sensor."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
+from surveys import ALL_SURVEYS, LIDAR_32, Surveys
 
-from prnet_core.simulation.buildings import building, office
+from prnet_core.simulation.buildings import building
 from prnet_core.simulation.depth_camera import DepthCamera
-from prnet_core.simulation.garage import garage
-from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import MovingScene
-from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
-from prnet_core.simulation.rooms import crowded_room, table_place
-from prnet_core.simulation.stairs import stairs
 from prnet_core.simulation.trajectories import PathTrajectory
 from prnet_core.simulation.two_scans import (
     Sensor,
@@ -26,75 +21,6 @@ from prnet_core.simulation.two_scans import (
 )
 
 NUM_RECORDINGS = 10
-
-
-@dataclass(frozen=True)
-class Survey:
-    """Pairs along a place's path: how far apart in metres and degrees, and the seconds in which people move."""
-
-    sensor: Sensor
-    metres: tuple[float, float]
-    degrees: float
-    pairs_a_recording: int = 3
-    seconds: float = 0.0
-
-
-LIDAR_32 = SpinningLidar(columns=720, min_range=0.3, max_range=60.0)
-LIDAR_64 = SpinningLidar(64, 720, -22.5, 15.0, min_range=0.5, max_range=80.0, range_noise=0.015)
-Surveys = dict[str, tuple[Callable[[int], Place], Survey]]
-SURVEYS: Surveys = {
-    "offices": (office, Survey(LIDAR_32, (0.3, 1.5), 60.0, seconds=1.0)),
-    "street": (street, Survey(LIDAR_64, (2.0, 7.0), 10.0, seconds=0.5)),
-    "stairs": (stairs, Survey(LIDAR_32, (0.3, 1.0), 45.0, seconds=1.0)),
-    "crowd": (crowded_room, Survey(LIDAR_32, (0.2, 0.8), 60.0, seconds=1.0)),
-    "park": (park, Survey(LIDAR_32, (1.0, 4.0), 45.0, seconds=1.0)),
-    "garage": (garage, Survey(NonRepetitiveLidar(), (0.5, 2.0), 15.0, seconds=0.5)),
-    "table top": (table_place, Survey(DepthCamera.table_top_stereo(), (0.1, 0.45), 4.0)),
-    "depth camera": (office, Survey(DepthCamera.kinect_like(), (0.1, 0.4), 10.0, seconds=0.3)),
-}
-SEED_LATER = 7  # of the places of
-LATER_SURVEYS: Surveys = {  # held out at first, for development since
-    "16 rings": (
-        office,
-        Survey(
-            SpinningLidar(16, 900, -15.0, 15.0, min_range=0.4, max_range=100.0, range_noise=0.02), (0.3, 1.2), 45.0, 2
-        ),
-    ),
-    "64 rings": (
-        garage,
-        Survey(SpinningLidar(64, 512, -45.0, 45.0, min_range=0.3, max_range=90.0), (0.5, 2.0), 60.0, 2, 0.5),
-    ),
-    "128 rings": (
-        street,
-        Survey(SpinningLidar(128, 360, -25.0, 15.0, min_range=1.0, max_range=150.0), (1.0, 5.0), 20.0, 2, 0.5),
-    ),
-    "Livox on stairs": (stairs, Survey(NonRepetitiveLidar(), (0.2, 0.6), 10.0, 2, 0.5)),
-    "stereo camera": (
-        office,
-        Survey(
-            DepthCamera(
-                320, 240, 300.0, 0.4, 8.0, disparity_noise=0.08, shared_noise=0.1, disparity_scale=28.0, bleeding=0.3
-            ),
-            (0.1, 0.4),
-            10.0,
-            2,
-            0.3,
-        ),
-    ),
-    "near stereo": (
-        table_place,
-        Survey(
-            DepthCamera(
-                320, 240, 230.0, 0.15, 2.0, disparity_noise=0.2, shared_noise=0.15, disparity_scale=14.0, holes=0.05
-            ),
-            (0.05, 0.3),
-            5.0,
-            2,
-        ),
-    ),
-}
-ALL_SURVEYS = SURVEYS | LATER_SURVEYS
-NARROW = ("depth camera", "stereo camera", "near stereo", "table top", "garage", "Livox on stairs")  # fields of view
 
 
 def room_pairs(seed: int = 0) -> Iterator[TwoScans]:

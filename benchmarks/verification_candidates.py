@@ -106,12 +106,12 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
                 number,
                 pair.T_target_source is not None,
                 candidate.hypothesis,
-                candidate.quality,
+                replace(candidate.quality, samples=()),
                 pair.is_correct(transform),
                 pair.errors(transform),
                 transform,
                 previous_information(source, target, candidate.transform, candidate.quality),
-                detail_of(source, target, candidate.transform, candidate.quality),
+                detail_of(source, target, candidate.quality),
             )
         )
     return rows
@@ -133,11 +133,9 @@ def previous_information(
     return float(np.linalg.eigvalsh(jacobian.T @ jacobian / len(jacobian))[0])
 
 
-def detail_of(
-    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, quality: AlignmentQuality
-) -> Detail | None:
-    """The detail under a transform (4, 4) in voxel units, where it may decide: see `could_be_accepted`."""
-    return measure_detail(source, target, transform, CONFIG) if could_be_accepted(quality) else None
+def detail_of(source: PreparedCloud, target: PreparedCloud, quality: AlignmentQuality) -> Detail | None:
+    """The detail of a measured candidate, where it may decide: see `could_be_accepted`."""
+    return measure_detail(source, target, quality, CONFIG) if could_be_accepted(quality) else None
 
 
 def could_be_accepted(quality: AlignmentQuality) -> bool:
@@ -145,7 +143,7 @@ def could_be_accepted(quality: AlignmentQuality) -> bool:
     if quality.violation is None or quality.num_inliers < CONFIG.min_inliers:
         return False
     agrees = quality.surface_agreement > 0.6 and quality.agreement > 0.15
-    return quality.violation < 0.12 and agrees and free_direction(quality, CONFIG) is None
+    return quality.violation < 0.15 and agrees and free_direction(quality, CONFIG) is None
 
 
 def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:
@@ -172,8 +170,8 @@ def measure_again(name: str, pairs: Iterator[Pair]) -> None:
         for file, i in mine:
             transform = to_voxels(rows[file][i].transform, source, target)
             quality = measure_alignment(source, target, transform, CONFIG)
-            detail = detail_of(source, target, transform, quality)
-            rows[file][i] = replace(rows[file][i], quality=quality, detail=detail)
+            detail = detail_of(source, target, quality)
+            rows[file][i] = replace(rows[file][i], quality=replace(quality, samples=()), detail=detail)
     for file, found in rows.items():
         file.write_bytes(pickle.dumps(found))
 

@@ -17,10 +17,6 @@ from real_pairs import REAL_PAIRS, real_scans
 from registration_data import SCANS
 from scipy.spatial import cKDTree
 from simulated_pairs import (
-    LATER_SURVEYS,
-    NARROW,
-    SEED_LATER,
-    SURVEYS,
     corridor_pairs,
     room_pairs,
     room_scan,
@@ -28,11 +24,22 @@ from simulated_pairs import (
     survey_pairs,
     twin_rooms,
 )
+from surveys import (
+    ALL_SURVEYS,
+    LATER_SURVEYS,
+    NARROW,
+    SEED_LATER,
+    SEED_THIRD,
+    SURVEYS,
+    THIRD_SURVEYS,
+    Surveys,
+    seed_of,
+)
 
 from prnet_core.geometry import se3
 from prnet_core.simulation.two_scans import room_pair
 
-SIMULATED = ("rooms", "corridors", "twins", *SURVEYS, *LATER_SURVEYS)
+SIMULATED = ("rooms", "corridors", "twins", *ALL_SURVEYS)
 FEWEST_POINTS = 100  # of a scan: fewer show nothing
 
 
@@ -44,7 +51,7 @@ def available_groups() -> list[str]:
 def pairs(group: str, seed: int = 0) -> list[Pair]:
     """The pairs of one place of a group; `seed` chooses the simulated ones. Raises KeyError for an unknown group."""
     if group in SIMULATED:
-        seed += SEED_LATER if group in LATER_SURVEYS else 0
+        seed += seed_of(group)
         return cached(group, seed, lambda: _simulated(group, seed))
     return list(REAL_PAIRS[group]())
 
@@ -62,7 +69,7 @@ def different_places(seed: int = 0) -> list[Pair]:
 def narrow_places() -> Iterator[Pair]:
     """Pairs of different places seen by sensors with a narrow field of view: two of each two recordings of a group."""
     for group in NARROW:
-        recordings = list(single_scans(group, 3, SEED_LATER if group in LATER_SURVEYS else 0))
+        recordings = list(single_scans(group, 3, seed_of(group)))
         for (name, scans), (other, others) in combinations(recordings, 2):
             for first, second in ((0, 1), (1, 2)):
                 source, target = scans[first][0], others[second][0]
@@ -78,15 +85,37 @@ def later_places() -> Iterator[Pair]:
             yield _different(group, f"{name}, {other}", scans[0][0], others[0][0])
 
 
+def third_places() -> Iterator[Pair]:
+    """Pairs of different places of `THIRD_SURVEYS`, except the halls, whose walls and columns are equal."""
+    surveys = {name: survey for name, survey in THIRD_SURVEYS.items() if name != "40 rings"}
+    yield from places_around(surveys, SEED_THIRD)
+
+
+def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3)) -> Iterator[Pair]:
+    """Pairs of different places: every recording of a survey with the ones `steps` later, the first after the last."""
+    for group in surveys:
+        recordings = list(single_scans(group, 2, seed, surveys))
+        for number, (name, scans) in enumerate(recordings):
+            for step in steps:
+                other, others = recordings[(number + step) % len(recordings)]
+                yield _different(group, f"{name}, {other}", scans[0][0], others[step % 2][0])
+
+
 def _simulated(group: str, seed: int) -> Iterator[Pair]:
     if group == "twins":
         yield from twin_pairs(seed)
         return
     made = {"rooms": room_pairs, "corridors": corridor_pairs}
     scans = made[group](seed) if group in made else survey_pairs(group, seed)
-    tolerance = (3.0, 0.05) if group in ("table top", "near stereo") else (2.0, 0.3)
     for scan in scans:
-        yield Pair(group, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance)
+        yield Pair(group, scan.scene, scan.source, scan.target, scan.T_target_source, ORIGIN, ORIGIN, tolerance(group))
+
+
+def tolerance(group: str) -> tuple[float, float]:
+    """Degrees and metres of a correct answer: stereo cameras, with noise of a percent of the range, rotate more."""
+    if group in ("table top", "near stereo", "close stereo"):
+        return 3.0, 0.05
+    return (3.0, 0.3) if "stereo" in group else (2.0, 0.3)
 
 
 def twin_pairs(seed: int = 0, same_room: bool = True) -> Iterator[Pair]:

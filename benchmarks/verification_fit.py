@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from verification_candidates import Row
 
@@ -16,6 +17,7 @@ from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import confidence_features, object_features
 
+EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
 FILE = Path(__file__).resolve().parents[1] / "prnet_core" / "registration" / "calibration.py"
 
 
@@ -47,13 +49,13 @@ def with_origin(rows: list[Row]) -> list[Row]:
         row
         for row in rows
         if row.quality.violation is not None
-        and (row.detail is None or is_distinctive(row.detail, config))
+        and (row.detail is None or is_distinctive(row.detail, row.quality, config))
         and free_direction(row.quality, config) is None
     ]
 
 
-def reliability(groups: dict[str, list[Row]]) -> list[str]:
-    """The confidence against how often it is right, with coefficients fitted to the other groups."""
+def left_out_confidence(groups: dict[str, list[Row]]) -> tuple[np.ndarray, np.ndarray]:
+    """Confidences by the coefficients of the other groups, of candidates with an origin, and which are correct."""
     stated, correct = [], []
     for name, rows in groups.items():
         rows = with_origin(rows)
@@ -62,15 +64,40 @@ def reliability(groups: dict[str, list[Row]]) -> list[str]:
         for row in rows:
             stated.append(1.0 / (1.0 + np.exp(-np.array(confidence_features(row.quality)) @ coefficients)))
             correct.append(row.is_correct)
-    stated, correct = np.array(stated), np.array(correct)
+    return np.array(stated), np.array(correct)
+
+
+def reliability(stated: np.ndarray, correct: np.ndarray) -> list[str]:
+    """The confidence against how often it is right, in markdown."""
     lines = ["", "Confidence of candidates with a sensor origin, fitted to the other groups:", ""]
     lines += ["| confidence | candidates | correct |", "|---|---|---|"]
-    edges = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        inside = (stated >= low) & (stated < high if high < 1.0 else stated <= 1.0)
+    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+        inside = _between(stated, low, high)
         if inside.any():
             lines.append(f"| {low:g} to {high:g} | {inside.sum()} | {100 * correct[inside].mean():.0f} % |")
     return lines
+
+
+def draw_reliability(stated: np.ndarray, correct: np.ndarray, file: Path) -> None:
+    """The same as a picture: share correct against the mean confidence, with 95 % intervals (Wilson)."""
+    figure = Figure(figsize=(4.0, 4.0), layout="constrained")
+    axes = figure.add_subplot(xlabel="confidence", ylabel="share correct", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.plot([0, 1], [0, 1], color="0.7")
+    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+        inside = _between(stated, low, high)
+        if inside.any():
+            count, share = inside.sum(), correct[inside].mean()
+            middle = (share + 1.92 / count) / (1 + 3.84 / count)
+            half = 1.96 * np.sqrt(share * (1 - share) / count + 0.96 / count**2) / (1 + 3.84 / count)
+            place = stated[inside].mean()
+            axes.plot([place, place], [middle - half, middle + half], color="tab:blue")
+            axes.plot([place], [share], "o", color="tab:blue")
+            axes.annotate(f" {count}", (place, share), fontsize=7, va="top")
+    figure.savefig(file, dpi=100)
+
+
+def _between(stated: np.ndarray, low: float, high: float) -> np.ndarray:
+    return (stated >= low) & (stated < high if high < 1.0 else stated <= 1.0)
 
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:

@@ -31,6 +31,11 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
     "min_information_moving": (0.008, 0.012, 0.016),
     "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
+    "max_violation_unrivalled": (0.0, 0.05, 0.1, 0.12, 0.15),
+    "max_static_unrivalled": (0.01, 0.015, 0.02, 0.03),
+    "min_surface_unrivalled": (0.85, 0.88, 0.9, 0.92),
+    "min_agreement_unrivalled": (0.4, 0.45, 0.5, 0.55),
+    "outstanding_agreement_unrivalled": (2.0, 2.2, 2.5, 3.0),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
@@ -79,6 +84,8 @@ class Table:
     def distinctive(self, config: RegistrationConfig) -> np.ndarray:
         """See `is_distinctive`, (N,)."""
         some = (self.detail >= config.min_detail) & (self.detail_agreement > config.min_detail_agreement)
+        is_violated = self.violation > config.max_violation_certain
+        some &= ~(is_violated & (self.information < config.min_information_moving))
         return some | (self.detail > config.clear_detail)
 
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
@@ -89,7 +96,11 @@ class Table:
         moving &= self.static_violation < c.max_static_share * self.violation
         moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
         moving &= self.information > c.min_information_moving
-        factor = np.where(moving, c.outstanding_agreement_moving, np.inf)
+        unrivalled = (self.violation < c.max_violation_unrivalled) & (self.static_violation < c.max_static_unrivalled)
+        unrivalled &= self.surface > c.min_surface_unrivalled
+        unrivalled &= self.agreement > c.min_agreement_unrivalled
+        factor = np.where(unrivalled, c.outstanding_agreement_unrivalled, np.inf)
+        factor[moving] = c.outstanding_agreement_moving
         factor[crowd] = c.outstanding_agreement
         factor[self.across <= c.min_across_agreement] = np.inf
         objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
@@ -98,10 +109,11 @@ class Table:
 
     def kept(self, config: RegistrationConfig) -> tuple[np.ndarray, np.ndarray]:
         """Row of the candidate that each pair keeps, and whether it is accepted."""
-        accepted = self.accepted(config)
-        order = np.lexsort((self.score, accepted, self.pair))
+        accepted, outstanding = self.accepted(config), self.outstanding(config)
+        order = np.lexsort((self.score, accepted, outstanding & ~accepted, self.pair))
         last = order[np.append(np.diff(self.pair[order]) > 0, True)]
-        return last, ((accepted | self.outstanding(config)) & self.distinctive(config))[last]
+        accepted &= ~(self.violation > config.max_violation_certain) | (self.agrees_more >= 1.0)
+        return last, ((accepted | outstanding) & self.distinctive(config))[last]
 
     def part(self, mask: np.ndarray) -> Table:
         return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))

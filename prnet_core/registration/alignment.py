@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,14 @@ AGREEING_COSINE = 0.7  # of the angle between normals
 
 
 @dataclass(frozen=True)
+class SampleAgreement:
+    """Which points of a cloud's sample (S,) agree with the other cloud, and which visible ones lie near it."""
+
+    agrees: np.ndarray
+    near: np.ndarray
+
+
+@dataclass(frozen=True)
 class AlignmentQuality:
     """How well the source lies on the target under a transform.
 
@@ -36,6 +44,7 @@ class AlignmentQuality:
     information: (6, 6) mean of J^T J', J = (n, (p - centroid) / radius x n), over the inliers: how much each
         direction (v, radius omega) about the centroid changes the distances to the planes, 0 to 1. J has the normals
         of the target, J' those of the source: the noise of the normals, which constrains nothing, cancels.
+    samples: the same points of the source and of the target as `agreement`, one by one.
     """
 
     inlier_ratio: float
@@ -48,6 +57,7 @@ class AlignmentQuality:
     centroid: np.ndarray
     radius: float
     information: np.ndarray
+    samples: tuple[SampleAgreement, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def overlap(self) -> float:
@@ -123,21 +133,21 @@ def measure_alignment(
     plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
     centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
     axis = least_constrained_axis(information)
-    free_space = (
-        measure_free_space(sample, target, transform, distance[chosen], agrees, axis),
-        measure_free_space(target_sample, source, inverse, back_distance, agrees_back, inverse[:3, :3] @ axis),
-    )
+    seen, near = measure_free_space(sample, target, transform, distance[chosen], agrees, axis)
+    back_axis = inverse[:3, :3] @ axis
+    seen_back, near_back = measure_free_space(target_sample, source, inverse, back_distance, agrees_back, back_axis)
     return AlignmentQuality(
         inlier_ratio=float(inliers.mean()),
         residual=float(np.sqrt(np.mean(plane_distance**2))) if inliers.any() else float("inf"),
         overlap_source=float((distance < config.overlap_distance_voxels).mean()),
         overlap_target=float((back_distance < config.overlap_distance_voxels).mean()),
         agreement=float(np.sqrt(agrees.mean() * agrees_back.mean())),
-        free_space=tuple(space for space in free_space if space is not None),
+        free_space=tuple(space for space in (seen, seen_back) if space is not None),
         num_inliers=int(inliers.sum()),
         centroid=centroid,
         radius=radius,
         information=information,
+        samples=(SampleAgreement(agrees, near), SampleAgreement(agrees_back, near_back)),
     )
 
 

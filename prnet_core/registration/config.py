@@ -86,6 +86,11 @@ class RegistrationConfig:
     min_agreement_moving: float = 0.65
     min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
     outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
+    max_violation_unrivalled: float = 0.15  # something near the sensor moves, or the overlap is small: accepted where
+    max_static_unrivalled: float = 0.015  # nothing but the largest cluster violates free space, and
+    min_surface_unrivalled: float = 0.9  # surfaces meet,
+    min_agreement_unrivalled: float = 0.45
+    outstanding_agreement_unrivalled: float = 2.2  # times the agreement of every other transform
 
     min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
@@ -118,6 +123,7 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         clear_detail=-1.0,
         max_violation_outstanding=0.0,
         max_violation_moving=0.0,
+        max_violation_unrivalled=0.0,
         max_violation_certain=inf,
         min_surface_agreement=0.68,
         min_inliers_certain=0,

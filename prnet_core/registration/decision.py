@@ -37,8 +37,8 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     chosen = decision.best
     if decision.status != ACCEPTED or chosen.quality.violation is None or is_near(chosen, guess, config):
         return decision
-    detail = measure_detail(search.source, search.target, chosen.transform, config)
-    if is_distinctive(detail, config):
+    detail = measure_detail(search.source, search.target, chosen.quality, config)
+    if is_distinctive(detail, chosen.quality, config):
         return decision
     share = f"{100 * detail.share:.1f} % agree beside the largest planes"
     return Decision(chosen, WEAK, f"another place with like walls would agree as well, {share}: {decision.reason}")
@@ -57,6 +57,8 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
             return Decision(best, status, reason)
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
     others = search.distinct(best, search.candidates) + search.alternatives(best)
+    if _another_agrees_more(best, others, guess, config):
+        return Decision(best, WEAK, f"another transform agrees more: {describe(best.quality)}")
     rivals = [other for other in others if other.status == ACCEPTED]
     group = sorted([best, *rivals], key=lambda candidate: -fit(candidate.quality))
     leader = fit(group[0].quality)
@@ -73,6 +75,15 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
     if others:
         return Decision(chosen, AMBIGUOUS, f"{len(others)} other transforms fit as well: {reason}", others)
     return Decision(chosen, status, reason)
+
+
+def _another_agrees_more(
+    best: Candidate, others: list[Candidate], guess: np.ndarray | None, config: RegistrationConfig
+) -> bool:
+    """Whether a transform far from the guess violates free space as moving things do, and another agrees more."""
+    violated = best.quality.violation is not None and best.quality.violation > config.max_violation_certain
+    agreement = best.quality.agreement
+    return violated and not is_near(best, guess, config) and any(o.quality.agreement > agreement for o in others)
 
 
 def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

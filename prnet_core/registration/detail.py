@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prnet_core.geometry import se3
-from prnet_core.registration.alignment import nearest, on_surface
+from prnet_core.registration.alignment import AlignmentQuality, SampleAgreement
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.free_space import SURFACE_DISTANCE, seen_by
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.sample import Sample, even_index
 
@@ -36,29 +34,33 @@ class Detail:
 
 
 def measure_detail(
-    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, config: RegistrationConfig
+    source: PreparedCloud, target: PreparedCloud, quality: AlignmentQuality, config: RegistrationConfig
 ) -> Detail:
-    """The detail of two scans with sensor origins under a transform (4, 4) in voxel units."""
-    both = (source, target, transform), (target, source, se3.invert(transform))
-    details = [_one_way(cloud.sample.limited(config.verified_points), other, T) for cloud, other, T in both]
+    """The detail of two scans with sensor origins under the transform that `measure_alignment` has measured."""
+    samples = (cloud.sample.limited(config.verified_points) for cloud in (source, target))
+    details = [_one_way(*both) for both in zip(samples, quality.samples, strict=True)]
     return Detail(min(d.share for d in details), min(d.agreement for d in details))
 
 
-def is_distinctive(detail: Detail, config: RegistrationConfig) -> bool:
-    """Whether detail shows which of many places with like planes it is: much of it, or some that hardly differs."""
+def is_distinctive(detail: Detail, quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether detail shows which of many places with like planes it is: much of it, or some that hardly differs.
+
+    Where free space is violated and a direction is hardly constrained, some detail may be what moves.
+    """
     if detail.share > config.clear_detail:
         return True
+    is_violated = quality.violation is not None and quality.violation > config.max_violation_certain
+    if is_violated and quality.degeneracy < config.min_information_moving:
+        return False
     return detail.share >= config.min_detail and detail.agreement > config.min_detail_agreement
 
 
-def _one_way(sample: Sample, other: PreparedCloud, T_other_cloud: np.ndarray) -> Detail:
-    index, distance = nearest(other.level.tree, se3.apply(T_other_cloud, sample.points), other.config.num_threads)
-    agrees = on_surface(sample, other, T_other_cloud, index, distance)
+def _one_way(sample: Sample, measured: SampleAgreement) -> Detail:
+    agrees = measured.agrees
     if agrees.sum() < FEW_AGREEING:
         return Detail(0.0, 0.0)
-    visible, _ = seen_by(other, sample, T_other_cloud)
     beside = ~_on_planes(sample.points, sample.normals, agrees)
-    near = visible & beside & (agrees | (distance < SURFACE_DISTANCE))
+    near = measured.near & beside
     return Detail(float((agrees & beside).mean()), float(((near & agrees).sum() + 0.5) / (near.sum() + 1.0)))
 
 

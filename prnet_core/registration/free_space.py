@@ -80,24 +80,25 @@ def measure_free_space(
     surface_distance: np.ndarray,
     agrees: np.ndarray,
     axis: np.ndarray,
-) -> FreeSpace | None:
+) -> tuple[FreeSpace | None, np.ndarray]:
     """Test a cloud's sample against another cloud's rays under a transform (4, 4) in voxel units.
 
     surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
-    lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. None when the other
-    cloud has no sensor origin.
+    lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. Returns the shares,
+    None when the other cloud has no sensor origin, and which visible points (S,) lie near the other cloud.
     """
     if not other.views:
-        return None
+        return None, np.zeros(len(agrees), bool)
     points = se3.apply(T_other_cloud, sample.points)
     normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = seen_by(other, sample, T_other_cloud)
     is_near = agrees | (surface_distance < SURFACE_DISTANCE)
     through &= ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
     across = visible & (np.abs(normals @ axis) > ACROSS)
-    masks = (through, visible, visible & agrees, visible & is_near, across, across & agrees)
+    near = visible & is_near
+    masks = (through, visible, visible & agrees, near, across, across & agrees)
     largest = largest_cluster(points[through]) / len(points)
-    return FreeSpace(*(float(mask.mean()) for mask in masks), largest)  # type: ignore[call-arg]
+    return FreeSpace(*(float(mask.mean()) for mask in masks), largest), near  # type: ignore[call-arg]
 
 
 def seen_by(other: PreparedCloud, sample: Sample, T_other_cloud: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

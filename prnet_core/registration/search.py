@@ -24,7 +24,7 @@ from prnet_core.registration.network_hypotheses import network_transforms, rotat
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import is_certain, outstanding_factor, score, verify
+from prnet_core.registration.verify import agrees_much_more, is_certain, outstanding_factor, score, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -96,9 +96,11 @@ class Search:
         return best
 
     def _beats(self, candidate: Candidate, best: Candidate) -> bool:
-        """Accepted ones first; then by score, where a later candidate must be clearly better."""
+        """Accepted ones first, unless another agrees much more; then by score, a later one only if clearly better."""
         if (candidate.status == ACCEPTED) != (best.status == ACCEPTED):
-            return candidate.status == ACCEPTED
+            accepted, other = (candidate, best) if candidate.status == ACCEPTED else (best, candidate)
+            other_wins = agrees_much_more(other.quality, accepted.quality, self.config)
+            return other_wins == (other is candidate)
         return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:

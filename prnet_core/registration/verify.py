@@ -58,7 +58,27 @@ def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) ->
         return inf
     if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
         return config.outstanding_agreement
-    return config.outstanding_agreement_moving if _has_one_moving_object(quality, violation, config) else inf
+    if _has_one_moving_object(quality, violation, config):
+        return config.outstanding_agreement_moving
+    return config.outstanding_agreement_unrivalled if _is_static_but_for_one(quality, violation, config) else inf
+
+
+def agrees_much_more(quality: AlignmentQuality, other: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether a transform agrees so much more than another one that it need not be accepted by itself."""
+    factor = outstanding_factor(quality, config)
+    return factor < inf and quality.agreement >= factor * other.agreement
+
+
+def _is_static_but_for_one(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:
+    """Whether hardly anything but one cluster of points violates free space, and what both see agrees."""
+    static = quality.static_violation
+    return (
+        violation < config.max_violation_unrivalled
+        and static is not None
+        and static < config.max_static_unrivalled
+        and quality.surface_agreement > config.min_surface_unrivalled
+        and quality.agreement > config.min_agreement_unrivalled
+    )
 
 
 def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:

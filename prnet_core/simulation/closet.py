@@ -1,4 +1,4 @@
-"""A closet of 1.6 x 1.4 m with a door to a hall of 34 x 22 m: the scene's size changes within a few metres."""
+"""A closet of 1.6 x 1.4 m with a door to a hall: the scene's size changes within a few metres."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from prnet_core.simulation.places import Place, rounded_path
 from prnet_core.simulation.rooms import DOOR, WALL, furnish, shell
 from prnet_core.simulation.scene_builder import SceneBuilder
 
-HALL, HEIGHT = (34.0, 22.0), 6.0
+HEIGHT = 6.0
 CLOSET = (1.6, 1.4)
 
 
-def closet_and_hall(seed: int = 0) -> Place:
+def closet_and_hall(seed: int = 0, hall: tuple[float, float] = (34.0, 22.0)) -> Place:
     """The path starts in the closet, in the hall's corner, goes round the hall and ends in the closet again."""
     rng = np.random.default_rng([seed, 27])
     scene = SceneBuilder(rng)
-    shell(scene, HALL, HEIGHT)
-    furnish(scene, (HALL[0] - 4.0, HALL[1] - 4.0), 2.5)
+    shell(scene, hall, HEIGHT)
+    furnish(scene, (hall[0] - 4.0, hall[1] - 4.0), 2.5)
     for x in (-8.0, 0.0, 8.0):
         for y in (-3.5, 3.5):
             scene.box((x, y, HEIGHT / 2), (0.6, 0.6, HEIGHT))
-    left, low = -HALL[0] / 2, -HALL[1] / 2
+    left, low = -hall[0] / 2, -hall[1] / 2
     right, high, closet_height = left + CLOSET[0], low + CLOSET[1], 2.4
     middle = low + CLOSET[1] / 2
     scene.box(((left + right) / 2, high + WALL / 2, closet_height / 2), (CLOSET[0] + WALL, WALL, closet_height))

@@ -73,15 +73,15 @@ def table_place(seed: int = 0) -> Place:
     return Place(f"table {seed}", solids, path, 0.5, sensor_height=1.25, camera_deg=(90.0, 25.0))
 
 
-def crowded_room(seed: int = 0) -> Place:
-    """A furnished room of 10 x 7.5 m in which six people walk round the sensor, 1.7 to 2.7 m away."""
+def crowded_room(seed: int = 0, size: tuple[float, float] = (10.0, 7.5)) -> Place:
+    """A furnished room in which six people walk round the sensor, 1.7 to 2.7 m away."""
     rng = np.random.default_rng([seed, 28])
     angles = np.arange(16) * 2 * np.pi / 16
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     walks = [np.roll(circle, rng.integers(16), axis=0) * rng.uniform(1.7, 2.7) for _ in range(6)]
     people = [walk if number % 2 else walk[::-1] for number, walk in enumerate(walks)]
     path = np.pad(circle * (1.0, 0.6), ((0, 0), (0, 1)))
-    return Place(f"crowd {seed}", furnished_room(rng, (10.0, 7.5)), path, 0.5, people, sensor_height=1.1)
+    return Place(f"crowd {seed}", furnished_room(rng, size), path, 0.5, people, sensor_height=1.1)
 
 
 def shell(scene: SceneBuilder, size: tuple[float, float], height: float) -> None:

@@ -52,11 +52,11 @@ def stairs_up(x: float, width: float, storey: float, floor: int) -> list[tuple[f
     ]  # fmt: skip
 
 
-def stairs(seed: int = 0, floors: int = 4) -> Place:
-    """A tower of stairs with a lobby at every floor; people walk in the lobbies and on the stairs."""
+def stairs(seed: int = 0, floors: int = 4, width: float = 2.6) -> Place:
+    """A tower of stairs `width` metres wide with lobbies; people walk in the lobbies and on the stairs."""
     rng = np.random.default_rng([seed, 25])
     scene = SceneBuilder(rng)
-    width, storey, lobby = 2.6, rng.uniform(2.9, 3.3), 7.0
+    storey, lobby = rng.uniform(2.9, 3.3), 7.0
     add_stairwell(scene, 0.0, width, storey, floors)
     for floor in range(floors):
         z, wide = floor * storey, rng.uniform(4.0, 6.0)

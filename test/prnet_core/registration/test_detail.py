@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.alignment import AlignmentQuality, measure_alignment
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.detail import Detail, is_distinctive, measure_detail
+from prnet_core.registration.free_space import FreeSpace
 from prnet_core.registration.registration import to_voxels
 from prnet_core.simulation.depth_camera import OPTICAL, DepthCamera
 from prnet_core.simulation.ray_scene import RayScene
@@ -72,7 +74,8 @@ def test_detail_is_what_agrees_beside_the_planes(corners):
         voxel = max(registration.voxel_size_for(points) for points, _ in views)
         source, target = (registration.prepare(points, voxel, ORIGIN) for points, _ in views)
         relative = np.linalg.inv(views[1][1]) @ views[0][1]
-        details.append(measure_detail(source, target, to_voxels(relative, source, target), registration.config))
+        quality = measure_alignment(source, target, to_voxels(relative, source, target), registration.config)
+        details.append(measure_detail(source, target, quality, registration.config))
     empty, furnished = details
     assert empty.share < 0.05 < 0.1 < furnished.share < 0.5
     assert furnished.agreement > 0.75
@@ -85,14 +88,28 @@ def test_points_without_planes_are_all_detail():
     points = points / np.linalg.norm(points, axis=1, keepdims=True) + (0.0, 0.0, 4.0)
     registration = Registration(None)
     cloud = registration.prepare(points, 2e-6, ORIGIN)
-    detail = measure_detail(cloud, cloud, np.eye(4), registration.config)
-    assert detail.share > 0.9 and is_distinctive(detail, registration.config)
+    quality = measure_alignment(cloud, cloud, np.eye(4), registration.config)
+    detail = measure_detail(cloud, cloud, quality, registration.config)
+    assert detail.share > 0.9 and is_distinctive(detail, quality, registration.config)
+
+
+def quality_with(through=0.0, information=1.0):
+    space = FreeSpace(through, visible=0.5, agreeing=0.4)
+    return AlignmentQuality(0.9, 0.1, 0.9, 0.9, 0.8, (space,), 2000, np.zeros(3), 1.0, information * np.eye(6))
 
 
 def test_little_detail_must_agree_where_both_see_it():
+    config, quality = RegistrationConfig(), quality_with()
+    assert is_distinctive(Detail(0.2, 0.3), quality, config)
+    assert is_distinctive(Detail(0.07, 0.9), quality, config)
+    assert not is_distinctive(Detail(0.07, 0.6), quality, config)
+    assert not is_distinctive(Detail(0.02, 0.9), quality, config)
+    assert is_distinctive(Detail(0.0, 0.0), quality, without_alternatives(config))
+
+
+def test_little_detail_of_a_scene_that_moves_and_hardly_constrains_a_direction_shows_nothing():
     config = RegistrationConfig()
-    assert is_distinctive(Detail(0.2, 0.3), config)
-    assert is_distinctive(Detail(0.07, 0.9), config)
-    assert not is_distinctive(Detail(0.07, 0.6), config)
-    assert not is_distinctive(Detail(0.02, 0.9), config)
-    assert is_distinctive(Detail(0.0, 0.0), without_alternatives(config))
+    assert is_distinctive(Detail(0.07, 0.9), quality_with(0.02), config)
+    assert is_distinctive(Detail(0.07, 0.9), quality_with(0.0, 0.007), config)
+    assert not is_distinctive(Detail(0.07, 0.9), quality_with(0.02, 0.007), config)
+    assert is_distinctive(Detail(0.2, 0.9), quality_with(0.02, 0.007), config)

@@ -1,0 +1,126 @@
+"""Surveys of the verification benchmark: kinds of places with a sensor each, ten recordings a survey.
+
+`SURVEYS` were chosen on from the beginning. `LATER_SURVEYS` and `THIRD_SURVEYS` were held out at first, until
+2026-11-28 and 2026-11-29, and are for development since.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prnet_core.simulation.buildings import building, office
+from prnet_core.simulation.closet import closet_and_hall
+from prnet_core.simulation.depth_camera import DepthCamera
+from prnet_core.simulation.garage import garage
+from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
+from prnet_core.simulation.outdoors import park, street
+from prnet_core.simulation.places import Place
+from prnet_core.simulation.rooms import crowded_room, table_place
+from prnet_core.simulation.stairs import stairs
+from prnet_core.simulation.two_scans import Sensor
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Pairs along a place's path: how far apart in metres and degrees, and the seconds in which people move."""
+
+    sensor: Sensor
+    metres: tuple[float, float]
+    degrees: float
+    pairs_a_recording: int = 3
+    seconds: float = 0.0
+
+
+LIDAR_32 = SpinningLidar(columns=720, min_range=0.3, max_range=60.0)
+LIDAR_64 = SpinningLidar(64, 720, -22.5, 15.0, min_range=0.5, max_range=80.0, range_noise=0.015)
+Surveys = dict[str, tuple[Callable[[int], Place], Survey]]
+SURVEYS: Surveys = {
+    "offices": (office, Survey(LIDAR_32, (0.3, 1.5), 60.0, seconds=1.0)),
+    "street": (street, Survey(LIDAR_64, (2.0, 7.0), 10.0, seconds=0.5)),
+    "stairs": (stairs, Survey(LIDAR_32, (0.3, 1.0), 45.0, seconds=1.0)),
+    "crowd": (crowded_room, Survey(LIDAR_32, (0.2, 0.8), 60.0, seconds=1.0)),
+    "park": (park, Survey(LIDAR_32, (1.0, 4.0), 45.0, seconds=1.0)),
+    "garage": (garage, Survey(NonRepetitiveLidar(), (0.5, 2.0), 15.0, seconds=0.5)),
+    "table top": (table_place, Survey(DepthCamera.table_top_stereo(), (0.1, 0.45), 4.0)),
+    "depth camera": (office, Survey(DepthCamera.kinect_like(), (0.1, 0.4), 10.0, seconds=0.3)),
+}
+SEED_LATER = 7  # of the places of
+LATER_SURVEYS: Surveys = {
+    "16 rings": (
+        office,
+        Survey(
+            SpinningLidar(16, 900, -15.0, 15.0, min_range=0.4, max_range=100.0, range_noise=0.02), (0.3, 1.2), 45.0, 2
+        ),
+    ),
+    "64 rings": (
+        garage,
+        Survey(SpinningLidar(64, 512, -45.0, 45.0, min_range=0.3, max_range=90.0), (0.5, 2.0), 60.0, 2, 0.5),
+    ),
+    "128 rings": (
+        street,
+        Survey(SpinningLidar(128, 360, -25.0, 15.0, min_range=1.0, max_range=150.0), (1.0, 5.0), 20.0, 2, 0.5),
+    ),
+    "Livox on stairs": (stairs, Survey(NonRepetitiveLidar(), (0.2, 0.6), 10.0, 2, 0.5)),
+    "stereo camera": (
+        office,
+        Survey(
+            DepthCamera(
+                320, 240, 300.0, 0.4, 8.0, disparity_noise=0.08, shared_noise=0.1, disparity_scale=28.0, bleeding=0.3
+            ),
+            (0.1, 0.4),
+            10.0,
+            2,
+            0.3,
+        ),
+    ),
+    "near stereo": (
+        table_place,
+        Survey(
+            DepthCamera(
+                320, 240, 230.0, 0.15, 2.0, disparity_noise=0.2, shared_noise=0.15, disparity_scale=14.0, holes=0.05
+            ),
+            (0.05, 0.3),
+            5.0,
+            2,
+        ),
+    ),
+}
+
+SEED_THIRD = 23  # of the places of `THIRD_SURVEYS`
+NARROW_TIME_OF_FLIGHT = DepthCamera(
+    320, 266, 208.5, 0.5, 5.5, disparity_noise=0.1, disparity_scale=120.0, bleeding=0.2
+)  # fmt: skip
+WIDE_TIME_OF_FLIGHT = DepthCamera(320, 320, 92.4, 0.25, 2.9, disparity_noise=0.1, disparity_scale=60.0, bleeding=0.2)
+WIDE_STEREO = DepthCamera(
+    320, 180, 168.0, 0.3, 6.0, disparity_noise=0.06, shared_noise=0.08, disparity_scale=20.0, bleeding=0.3, holes=0.03
+)  # fmt: skip
+CLOSE_STEREO = DepthCamera(
+    320, 200, 170.0, 0.1, 1.5, disparity_noise=0.1, shared_noise=0.1, disparity_scale=8.0, subpixels=32.0, bleeding=0.3
+)  # fmt: skip
+WIDE_LIVOX = NonRepetitiveLidar(24000, 77.0, min_range=1.0, max_range=190.0, range_noise=0.02)
+NARROW_LIVOX = NonRepetitiveLidar(10000, 38.4, min_range=1.0, range_noise=0.02)
+RINGS_40 = SpinningLidar(40, 600, -25.0, 15.0, min_range=0.3, max_range=200.0, range_noise=0.02)
+RINGS_16 = SpinningLidar(16, 1024, -15.0, 15.0, min_range=0.5, max_range=100.0, range_noise=0.03)
+
+
+def small_building(seed: int) -> Place:
+    """Two floors of four rooms on each side of a corridor, and a stairwell."""
+    return building(5000 + seed, rooms_a_side=4, num_twins=0)
+
+
+THIRD_SURVEYS: Surveys = {
+    "time of flight": (small_building, Survey(NARROW_TIME_OF_FLIGHT, (0.1, 0.4), 12.0, 2, 0.3)),
+    "wide time of flight": (crowded_room, Survey(WIDE_TIME_OF_FLIGHT, (0.1, 0.5), 15.0, 2, 0.3)),
+    "wide stereo": (stairs, Survey(WIDE_STEREO, (0.1, 0.4), 12.0, 2, 0.3)),
+    "close stereo": (table_place, Survey(CLOSE_STEREO, (0.03, 0.2), 5.0, 2)),
+    "wide Livox": (street, Survey(WIDE_LIVOX, (1.0, 4.0), 10.0, 2, 0.5)),
+    "narrow Livox": (garage, Survey(NARROW_LIVOX, (0.3, 1.2), 6.0, 2, 0.5)),
+    "40 rings": (closet_and_hall, Survey(RINGS_40, (0.3, 1.5), 60.0, 2)),
+    "16 rings in buildings": (small_building, Survey(RINGS_16, (0.3, 1.0), 45.0, 2, 0.5)),
+}
+ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS
+NARROW = ("depth camera", "stereo camera", "near stereo", "table top", "garage", "Livox on stairs")  # fields of view
+
+
+def seed_of(name: str) -> int:
+    """The seed of the places of a survey for development."""
+    return SEED_LATER if name in LATER_SURVEYS else SEED_THIRD if name in THIRD_SURVEYS else 0

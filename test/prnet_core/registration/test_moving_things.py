@@ -1,0 +1,81 @@
+"""Verification where things move: more must agree, and the transform that agrees much more than all others wins."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from prnet_core.geometry import se3
+from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.config import without_alternatives
+from prnet_core.registration.decision import decide
+from prnet_core.registration.free_space import FreeSpace
+from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.verify import agrees_much_more, outstanding_factor, verify
+
+CONFIG = RegistrationConfig()
+
+
+def quality(agreement, through=0.0, largest=0.0, surface=0.95):
+    """Of half the points visible; `largest` of `through` lie in one cluster."""
+    space = FreeSpace(through, 0.5, 0.45 * surface, near=0.45, largest=largest)
+    return AlignmentQuality(0.9, 0.1, 0.9, 0.9, agreement, (space,), 2000, np.zeros(3), 1.0, 0.3 * np.eye(6))
+
+
+def candidate(along, *arguments):
+    measured = quality(*arguments)
+    transform = se3.make_transform(np.eye(3), np.array([along, 0.0, 0.0]))
+    return Candidate("features", transform, measured, verify(measured, CONFIG)[0])
+
+
+class Found(Search):
+    """A search that has found some candidates."""
+
+    def __init__(self, candidates):
+        self.candidates, self.config, self.timings, self.outstanding = candidates, CONFIG, {"features": 0.1}, None
+        self.deadline = inf
+
+    def alternatives(self, best):
+        return []
+
+    def _differs(self, first, second):
+        return np.linalg.norm(first[:3, 3] - second[:3, 3]) > CONFIG.distinct_distance_voxels
+
+
+@pytest.mark.parametrize(("through", "needed"), [(0.0, 0.2), (0.003, 0.2), (0.008, 0.364)])
+def test_the_more_violated_the_more_must_agree(through, needed):
+    assert verify(quality(needed + 0.03, through), CONFIG)[0] == "accepted"
+    assert verify(quality(needed - 0.03, through), CONFIG)[0] != "accepted"
+
+
+def test_near_a_guess_little_agreement_is_enough():
+    assert verify(quality(0.3, 0.008), CONFIG)[0] != "accepted"
+    assert verify(quality(0.3, 0.008), without_alternatives(CONFIG))[0] == "accepted"
+
+
+def test_what_one_thing_near_the_sensor_violates_may_agree_much_more_than_all_others():
+    assert outstanding_factor(quality(0.5, 0.06, 0.056), CONFIG) == CONFIG.outstanding_agreement_unrivalled
+    assert outstanding_factor(quality(0.5, 0.06, 0.03), CONFIG) == inf
+    assert outstanding_factor(quality(0.4, 0.06, 0.056), CONFIG) == inf
+    assert outstanding_factor(quality(0.5, 0.06, 0.056, surface=0.8), CONFIG) == inf
+    assert agrees_much_more(quality(0.5, 0.06, 0.056), quality(0.2), CONFIG)
+    assert not agrees_much_more(quality(0.5, 0.06, 0.056), quality(0.3), CONFIG)
+
+
+def test_it_wins_against_one_that_is_accepted_by_itself():
+    """A flight of stairs rotated by half a turn is accepted by itself; the correct one agrees by half as much more."""
+    flipped, correct = candidate(20.0, 0.6, 0.004), candidate(0.0, 0.8, 0.02, 0.018)
+    assert flipped.status == "accepted" and correct.status != "accepted"
+    search = Found([flipped, correct])
+    assert search._beats(correct, flipped) and not search._beats(flipped, correct)
+    weaker = replace(correct, quality=quality(0.66, 0.02, 0.018))
+    assert not search._beats(weaker, flipped) and search._beats(flipped, weaker)
+
+
+def test_a_violated_transform_is_weak_where_another_agrees_more():
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    assert best.status == "accepted" and other.status == "rejected"
+    decision = decide(Found([best, other]), best, None)
+    assert decision.status == "weak" and "agrees more" in decision.reason
