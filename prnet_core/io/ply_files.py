@@ -41,10 +41,6 @@ class _Element(NamedTuple):
     count: int
     properties: list[_Property]
 
-    @property
-    def has_list(self) -> bool:
-        return any(item.length_dtype for item in self.properties)
-
     def xyz_columns(self) -> list[int]:
         """Positions of x, y and z among the properties."""
         names = [item.name.lower() for item in self.properties]
@@ -70,10 +66,8 @@ def read_ply(data: bytes) -> np.ndarray:
         columns = element.xyz_columns() if element.name == "vertex" else []
         if order == "ascii":
             points = _read_ascii(body, element, columns)
-        elif element.has_list:
-            points, position = _read_lists(data, position, order, element, columns)
         else:
-            points, position = _read_records(data, position, order, element, columns)
+            points, position = _read_binary(data, position, order, element, columns)
         if columns:
             return points
     raise ValueError("the PLY file has no vertices")
@@ -120,27 +114,32 @@ def _property(words: list[str]) -> _Property:
     return _Property(words[-1], _TYPES[types[-1]], _TYPES[types[0]] if is_list else "")
 
 
-def _read_records(
-    data: bytes, position: int, order: str, element: _Element, columns: list[int]
-) -> tuple[np.ndarray, int]:
-    """Rows of one size."""
-    dtype = np.dtype([(f"{i}", order + item.dtype) for i, item in enumerate(element.properties)])
-    end = position + element.count * dtype.itemsize
-    if end > len(data):
-        raise ValueError(f"too short for {element.count} of {element.name!r}")
+def _coordinates(table: np.ndarray, columns: list[int]) -> np.ndarray:
+    """The columns (N, 3) float64 of a table whose fields are numbered; (0, 3) without columns."""
     if not columns:
-        return np.empty((0, 3)), end
-    table = np.frombuffer(data, dtype, element.count, position)
-    return np.stack([table[f"{column}"] for column in columns], axis=1).astype(np.float64), end
+        return np.empty((0, 3))
+    return np.stack([table[f"{column}"] for column in columns], axis=1).astype(np.float64)
 
 
-def _read_lists(
+def _read_binary(
     data: bytes, position: int, order: str, element: _Element, columns: list[int]
 ) -> tuple[np.ndarray, int]:
-    """Rows with lists, one after the other; faces follow the vertices in most files, and are then not read."""
+    """Rows, at once if all have lists as long as the first row's or none, else one after the other.
+
+    Faces follow the vertices in most files, and are then not read.
+    """
     row_types = [np.dtype(order + (item.length_dtype or item.dtype)) for item in element.properties]
     if element.count * sum(dtype.itemsize for dtype in row_types) > len(data) - position:
         raise ValueError(f"too short for {element.count} of {element.name!r}")
+    if not element.count or not element.properties:
+        return np.empty((0, 3)), position
+    row_type = _first_row_type(data, position, order, element)
+    end = position + element.count * row_type.itemsize
+    if end <= len(data):
+        table = np.frombuffer(data, row_type, element.count, position)
+        lengths = [table[f"{i}"] for i, item in enumerate(element.properties) if item.length_dtype]
+        if all((length == length[0]).all() for length in lengths):
+            return _coordinates(table, columns), end
     points = np.empty((element.count if columns else 0, 3))
     for index in range(element.count):
         sizes, end = _row_sizes(data, position, order, element)
@@ -151,6 +150,18 @@ def _read_lists(
             points[index, axis] = np.frombuffer(data, row_types[column], 1, start)[0]
         position = end
     return points, position
+
+
+def _first_row_type(data: bytes, position: int, order: str, element: _Element) -> np.dtype:
+    """A field for each property, which is the length of a list, and the bytes of its values."""
+    sizes, end = _row_sizes(data, position, order, element)
+    if end > len(data):
+        raise ValueError(f"too short for {element.count} of {element.name!r}")
+    fields = []
+    for index, (item, size) in enumerate(zip(element.properties, sizes)):
+        number = np.dtype(order + (item.length_dtype or item.dtype))
+        fields += [(f"{index}", number), (f"values {index}", f"V{size - number.itemsize}")]
+    return np.dtype([field for field in fields if field[1] != "V0"])
 
 
 def _row_sizes(data: bytes, position: int, order: str, element: _Element) -> tuple[list[int], int]:
@@ -191,7 +202,7 @@ def _read_ascii(body: BinaryIO, element: _Element, columns: list[int]) -> np.nda
     if not columns or element.count == 0:
         collections.deque(rows, maxlen=0)
         return np.empty((0, 3))
-    if not element.has_list:
+    if not any(item.length_dtype for item in element.properties):
         rows = of_width(rows, len(element.properties))
         return np.loadtxt(rows, usecols=columns, ndmin=2, comments=None, encoding="latin-1")
     values = (value for line in rows for value in _ascii_row(line.split(), element.properties, columns))

@@ -1,6 +1,5 @@
 """Numbers of the odometry in one frozen object."""
 
-import warnings
 from dataclasses import dataclass
 
 
@@ -25,17 +24,8 @@ class OdometryConfig:
     new_map_after: int | None = 30  # lost scans in a row after which the last ones make a new local map; None: never
     doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
     reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it
-    target: str = "map"  # deprecated: there is one target, the local map
 
     def __post_init__(self) -> None:
-        if self.target not in ("previous", "keyframe", "map"):
-            raise ValueError(f"target must be 'previous', 'keyframe' or 'map', not {self.target!r}")
-        if self.target != "map":
-            warnings.warn(
-                "OdometryConfig.target has no effect any more: scans are registered to a local map",
-                DeprecationWarning,
-                stacklevel=3,
-            )
         if self.new_map_after is not None and self.new_map_after < 1:
             raise ValueError(f"new_map_after must be at least 1, not {self.new_map_after}")
         if self.max_scan_time is not None and not self.max_scan_time > 0.0:

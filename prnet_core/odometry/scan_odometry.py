@@ -268,7 +268,7 @@ class ScanOdometry:
     ) -> OdometryUpdate:
         T_odom_map = se3.invert(self._T_map_odom)
         rotation = np.kron(np.eye(2), T_odom_map[:3, :3])
-        notes = (self._sweep.note,) if self._sweep is not None and self._sweep.note else ()
+        notes: tuple[str, ...] = (self._sweep.note,) if self._sweep is not None and self._sweep.note else ()
         if not self._segment.prediction.is_guess_trusted:
             notes += ("the guess frame disagrees with the scans",)
         return OdometryUpdate(

@@ -30,7 +30,7 @@ def _serve(channel: Channel) -> None:
         server = channel.receive().make_server()  # imports much
     except ChannelClosed:
         raise
-    except Exception as error:  # noqa: BLE001  the node reports it
+    except Exception as error:  # the node reports it
         channel.send((None, _described(error)))
         os._exit(1)
     channel.send((server.loaded, None))
@@ -38,7 +38,7 @@ def _serve(channel: Channel) -> None:
         name, arguments = channel.receive()
         try:
             answer = getattr(server, name)(*arguments), None
-        except Exception as error:  # noqa: BLE001  a robot's odometry outlives any error of its core
+        except Exception as error:  # a robot's odometry outlives any error of its core
             answer = None, _described(error)
         channel.send(answer)
         server.after_answer()

@@ -107,11 +107,6 @@ class RegistrationProcess:
         with contextlib.suppress(ChannelClosed):  # `wait_until_ready` raises then
             self._channel.send(setup)
 
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
-
     def is_alive(self) -> bool:
         """False once the process has ended."""
         return self._process.poll() is None

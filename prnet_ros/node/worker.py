@@ -78,7 +78,7 @@ class Worker:
                 if self._is_stopping.is_set():
                     break
                 self._on_died(str(died))
-            except Exception as error:  # noqa: BLE001  the node continues, and reports the error
+            except Exception as error:  # the node continues, and reports the error
                 self._on_error(error)
             self._is_stopping.wait(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
@@ -113,7 +113,7 @@ class Worker:
             except ProcessDied as died:
                 future.set_exception(died)
                 raise
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 future.set_exception(error)
                 self._on_error(error)
 
@@ -123,5 +123,5 @@ class Worker:
             self._pause = _FIRST_PAUSE
         except ProcessDied:
             raise
-        except Exception as error:  # noqa: BLE001  a robot's node outlives any error of its core
+        except Exception as error:  # a robot's node outlives any error of its core
             self._on_error(error)

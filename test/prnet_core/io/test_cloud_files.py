@@ -72,6 +72,20 @@ def test_ply_binary_with_an_element_before_the_vertices(tmp_path, order):
     np.testing.assert_array_equal(read_cloud_file(path), POINTS)
 
 
+@pytest.mark.parametrize("corners", [(3, 3, 3), (3, 4, 3), (0, 0, 0), ()])
+def test_ply_binary_with_faces_before_the_vertices(tmp_path, corners):
+    path = tmp_path / "a.ply"
+    header = (
+        f"ply\nformat binary_little_endian 1.0\nelement face {len(corners)}\nproperty list uchar int vertex_indices\n"
+        "element vertex 2\nproperty list uchar short tags\nproperty float x\nproperty float y\nproperty float z\n"
+        "end_header\n"
+    )
+    faces = b"".join(bytes([number]) + np.arange(number, dtype="<i4").tobytes() for number in corners)
+    vertices = b"\1\7\7" + np.array([1, 2, 3], "<f4").tobytes() + b"\0" + np.array([4, 5, 6], "<f4").tobytes()
+    path.write_bytes(header.encode() + faces + vertices)
+    assert read_cloud_file(path).tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
 def test_ply_ascii(tmp_path):
     path = tmp_path / "a.ply"
     header = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.odometry import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
@@ -152,13 +151,6 @@ def test_a_large_keyframe_keeps_points_of_every_laser():
     kept = Keyframes(1, 1000, 1).limited(firings.reshape(-1, 3))
     assert len(kept) == 1000 and kept.base is None
     assert np.bincount(kept[:, 2].astype(int), minlength=16).min() > 30
-
-
-def test_another_target_than_the_map_is_deprecated():
-    with pytest.raises(ValueError, match="target must be"):
-        OdometryConfig(target="world")
-    with pytest.warns(DeprecationWarning, match="local map"):
-        OdometryConfig(target="keyframe")
 
 
 @pytest.mark.parametrize("num_new", [0, 2000])
