@@ -22,7 +22,7 @@ from prnet_core.io.bags import TRANSFORMS, Bag, BagMessage
 TF, TF_STATIC = "/tf", "/tf_static"
 CLOCK_PERIOD = 0.01
 ACKNOWLEDGE_TIMEOUT = 5.0
-SETTLE_TIME = 1.0
+SETTLE_TIME = 0.5
 """Seconds between the match on this side and the first cloud: a best-effort subscriber has to match on its side too."""
 NODE = "prnet"
 """Name of the node that the replay waits for by default."""

@@ -86,12 +86,13 @@ class Listener:
         _, values = self.diagnostics()
         return self.num_odometry + sum(unregistered_scans(values).values())
 
-    def is_settled(self) -> bool:
-        """Whether the node's diagnostics account for each scan that it received."""
+    def is_settled(self, num_published: int) -> bool:
+        """Whether the node's diagnostics account for all scans that were published, not for the earlier ones alone."""
         _, values = self.diagnostics()
         num_registered = int(values.get("registered", 0))
         num_accounted = num_registered + sum(unregistered_scans(values).values())
-        return int(values.get("received", 0)) == num_accounted and self.num_odometry == num_registered
+        num_received = int(values.get("received", 0))
+        return num_received == num_accounted >= num_published and self.num_odometry == num_registered
 
     def _spin(self) -> None:
         with contextlib.suppress(ExternalShutdownException):

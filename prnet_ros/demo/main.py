@@ -133,7 +133,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
     """Start the node, play the bag, collect the node's output until every scan is accounted for."""
     with _running_node(recording, wait, log) as (listener, node):
         seconds = _replay(bag, recording, rate, wait, listener, node)
-        node.wait_until(listener.is_settled, DRAIN_TIMEOUT)
+        node.wait_until(lambda: listener.is_settled(recording.num_scans), DRAIN_TIMEOUT)
         message, values = listener.diagnostics()
         if listener.num_poses == 0:
             raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
