@@ -101,7 +101,7 @@ def run(place: str, beams: int, columns: int, num_scans: int) -> dict:
     command = [sys.executable, "-m", "prnet_ros.node.main", "--ros-args", *parameters]
     latencies: list[float] = []
     states: dict[int, dict] = {}
-    tenth, num_points = num_scans // 10, 0
+    tenth, num_points = max(1, num_scans // 10), 0
     with tempfile.TemporaryFile() as log:
         node = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
         try:

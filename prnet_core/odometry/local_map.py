@@ -28,10 +28,14 @@ BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below w
 
 
 class Surface(NamedTuple):
-    """A keyframe's points (N, 3) in the map's frame, and their normals (N, 3) towards its sensor."""
+    """A keyframe's points (N, 3) in the map's frame, and their normals (N, 3) towards its sensor.
+
+    is_fine: a point per FINE_VOXEL, as precise sensors have it.
+    """
 
     points: np.ndarray
     normals: np.ndarray
+    is_fine: bool
 
 
 class LocalMap:
@@ -42,9 +46,8 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
-        self._is_precise = False  # the newest keyframe's sensor
         self._num_added = 0  # newest keyframes that are not yet filtered
-        self._joined = Surface(np.zeros((0, 3)), np.zeros((0, 3)))  # of all keyframes
+        self._joined = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False)  # as fine as the newest
         self._target: PreparedCloud | None = None
         self._fine_target: PreparedCloud | None = None
         self._position = np.zeros(3)  # that the target was last checked for,
@@ -97,7 +100,7 @@ class LocalMap:
         surfaces are too thick for normals of so few points.
         """
         target = self.target(voxel_size, position, reach)
-        if not self._is_precise or len(target) == 0:
+        if not self._joined.is_fine or len(target) == 0:
             return target
         if self._fine_target is None:
             self._fine_target = self._build_fine(target)
@@ -106,16 +109,16 @@ class LocalMap:
     def _filter(self, frame: Keyframe, step: int) -> Surface:
         """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor."""
         if len(frame.points) == 0:
-            return Surface(np.zeros((0, 3)), np.zeros((0, 3)))
+            return Surface(np.zeros((0, 3)), np.zeros((0, 3)), False)
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
-        self._is_precise = median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel
-        if not self._is_precise:
+        is_fine = bool(median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel)
+        if not is_fine:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
-        return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T)
+        return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T, is_fine)
 
     def _join_added(self) -> None:
         if self._num_added == len(self._frames):
@@ -124,8 +127,8 @@ class LocalMap:
         step = -(-sum(len(frame.points) for frame in added) // MAX_ADDED_POINTS)
         self._filtered.extend(self._filter(frame, step) for frame in added)
         self._num_added = 0
-        points, normals = zip(*self._filtered, strict=True)
-        self._joined = Surface(np.vstack(points), np.vstack(normals))
+        points, normals, is_fine = zip(*self._filtered, strict=True)
+        self._joined = Surface(np.vstack(points), np.vstack(normals), is_fine[-1])
 
     def _is_visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
         """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
@@ -151,7 +154,7 @@ class LocalMap:
         return prepare_cloud(points, self._voxel_size, self._config, origins, index[self._rows])
 
     def _build_fine(self, target: PreparedCloud) -> PreparedCloud:
-        points, normals = (values.take(self._rows, axis=0) for values in self._joined)
+        points, normals = (values.take(self._rows, axis=0) for values in self._joined[:2])
         points = (points - target.centre) / target.voxel_size
         means = voxel_means(points, np.hstack([points, normals]), FINE_VOXEL)
         points, normals = np.ascontiguousarray(means[:, :3]), means[:, 3:]

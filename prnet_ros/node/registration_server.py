@@ -31,7 +31,7 @@ class RegistrationServer:
         self._odometry = ScanOdometry(Registration(self._network, setup.registration), setup.odometry)
         self._recent_scans = RecentScans(setup.num_recent_scans)
         self._unseen: OdometryUpdate | None = None
-        self._was_lost, self._num_kept = False, 0
+        self._was_lost, self._scans_since_trim = False, 0
         self._T_map_odom = np.eye(4)
 
     def register(
@@ -61,17 +61,17 @@ class RegistrationServer:
             self._recent_scans.start_trajectory()
         has_pose = update.status in ("first", "reset", "accepted")
         self._recent_scans.add(update.points, update.T_odom_sensor if has_pose else None, update.stamp)
-        self._return_free_memory(has_pose)
+        self._return_free_memory(update.status == "rejected")
 
-    def _return_free_memory(self, has_pose: bool) -> None:
+    def _return_free_memory(self, is_lost: bool) -> None:
         """To the system, when a search has ended and once in many scans: glibc keeps what a process has freed."""
-        self._num_kept += 1
-        if has_pose and (self._was_lost or self._num_kept >= SCANS_PER_TRIM):
-            self._num_kept = 0
+        self._scans_since_trim += 1
+        if not is_lost and (self._was_lost or self._scans_since_trim >= SCANS_PER_TRIM):
+            self._scans_since_trim = 0
             trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
             if trim is not None:
                 trim(0)
-        self._was_lost = not has_pose
+        self._was_lost = is_lost
 
     def local_map(self) -> np.ndarray | None:
         """The keyframes that scans are registered to, joined and voxel filtered: (N, 3) float32 in the frame of the
