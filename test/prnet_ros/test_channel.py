@@ -58,6 +58,7 @@ def test_a_closed_end_ends_a_wait_and_a_timeout_too(ends):
     thread.start()
     with pytest.raises(ChannelClosed):
         here.receive()
+    thread.join()  # this end sees the close before the call has returned
     with pytest.raises(ChannelClosed):
         for _ in range(3):  # a socket may take the first
             here.send("more")
