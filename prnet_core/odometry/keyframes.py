@@ -44,9 +44,9 @@ def is_keyframe(
     """
     if result.overlap_source < config.keyframe_overlap:
         return True
-    motion = se3.invert(newest.T_map_sensor) @ pose
-    moved = float(np.linalg.norm(motion[:3, 3])) > config.keyframe_distance * median_range
-    return result.status == "accepted" and (moved or se3.rotation_angle(motion[:3, :3]) > config.keyframe_angle)
+    distance, angle = se3.difference(newest.T_map_sensor, pose)
+    moved = distance > config.keyframe_distance * median_range or angle > config.keyframe_angle
+    return result.status == "accepted" and moved
 
 
 class Keyframes:

@@ -53,8 +53,7 @@ def network_transforms(
     transforms = []
     for output, (scaling, rotation) in zip(outputs.double().cpu().numpy(), undo, strict=True):
         if np.isfinite(output).all():
-            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
-            transforms.append(scaling.to_metric(output @ rotation))
+            transforms.append(scaling.to_metric(se3.orthonormal(output) @ rotation))
     return transforms
 
 

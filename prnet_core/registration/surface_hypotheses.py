@@ -40,8 +40,7 @@ def surface_transforms(
     for rank in range(count):
         for output, pair in zip(outputs[:, rank], pairs, strict=True):
             if np.isfinite(output).all():
-                output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
-                transforms.append(pair.to_metric(output))
+                transforms.append(pair.to_metric(se3.orthonormal(output)))
     return transforms
 
 
