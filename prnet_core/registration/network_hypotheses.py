@@ -64,8 +64,9 @@ def _surface_transforms(
     from prnet_core.model.surface_inputs import pair_batch
 
     know_origins = source.origins is not None and target.origins is not None
-    dense = [dense_cloud(cloud, know_origins) for cloud in (source, target)]
-    pairs = [surface_pair(*dense, num_points, np.random.default_rng(seed)) for seed in seeds]
+    dense_source, dense_target = (dense_cloud(cloud, know_origins) for cloud in (source, target))
+    rngs = map(np.random.default_rng, seeds)
+    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
     device = next(network.parameters()).device
     x, y = (cloud.to(device) for cloud in pair_batch(pairs))
     outputs = network.hypotheses(x, y, count).double().cpu().numpy()
