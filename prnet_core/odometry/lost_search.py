@@ -9,8 +9,8 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
-from prnet_core.odometry.tracking import relocation_config
-from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.odometry.tracking import Registrations
+from prnet_core.registration import RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.search import Hypotheses
 
@@ -31,9 +31,8 @@ class Found:
 class LostSearch:
     """One search for each scan, on another target each time, so that no scan waits long."""
 
-    def __init__(self, registration: Registration):
-        self._registration = registration
-        self._relocator = Registration(None, relocation_config(registration.config))
+    def __init__(self, registrations: Registrations):
+        self._registrations = registrations
 
     def search_frame(
         self, source: PreparedCloud, points: np.ndarray, keyframes: Keyframes, num_lost: int, deadline: float
@@ -41,7 +40,7 @@ class LostSearch:
         """On the keyframe that is next after `num_lost` lost scans; those that look like the scan (N, 3) first."""
         frames = keyframes.most_similar_first(points)
         frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
-        target = keyframes.prepared(frame, self._registration.config, source.voxel_size)
+        target = keyframes.prepared(frame, self._registrations.full.config, source.voxel_size)
         result = self._relocate(source, target, num_lost, deadline)
         return Found(frame.T_map_sensor @ result.T_target_source, result, frame) if result.usable else None
 
@@ -54,18 +53,18 @@ class LostSearch:
             result = self._relocate(source, target, num_lost, deadline)
         else:
             left = deadline - clock.perf_counter()
-            result = self._registration.register_prepared(source, target, guess, deadline=left)
+            result = self._registrations.full.register_prepared(source, target, guess, deadline=left)
         return Found(result.T_target_source, result, None) if result.usable else None
 
     def _relocate(
         self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
     ) -> RegistrationResult:
         """By features; with a network, by it in every second round over the targets."""
-        network = self._registration.network
-        self._relocator.network = network  # it may have been replaced
+        relocation, network = self._registrations.relocation, self._registrations.full.network
+        relocation.network = network  # it may have been replaced
         kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"
         left = deadline - clock.perf_counter()
-        return self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
+        return relocation.register_prepared(source, target, hypotheses=kind, deadline=left)
 
 
 def is_map_next(num_lost: int) -> bool:

@@ -8,7 +8,7 @@ from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
-from prnet_core.registration import Registration
+from prnet_core.odometry.tracking import Registrations
 
 MIN_FOLLOWED = 10  # scans in a row that are tracked before the trajectory continues with them: as many may be found
 MAX_PAUSE = 6  # scans without a track, after one more that were not tracked
@@ -21,8 +21,8 @@ class LostTrack:
     predicted: of the last scan, by the track, in the map of the lost segment; None where it was not tracked.
     """
 
-    def __init__(self, registration: Registration, config: OdometryConfig):
-        self._registration, self._config = registration, config
+    def __init__(self, registrations: Registrations, config: OdometryConfig):
+        self._registrations, self._config = registrations, config
         self.stop()
 
     def stop(self) -> None:
@@ -54,9 +54,8 @@ class LostTrack:
             self._pause = min(self._num_failed - 1, MAX_PAUSE)
             if self._pause:
                 return
-        segment = Segment(
-            self._registration, self._config, _with_predicted_step(covariance, expected.pose, sweep.scale)
-        )
+        covariance = _with_predicted_step(covariance, expected.pose, sweep.scale)
+        segment = Segment(self._registrations, self._config, covariance)
         if segment.begin(sweep, time, expected.twist):
             self.segment, self.T_map_first = segment, expected.pose
 
@@ -69,7 +68,8 @@ class LostTrack:
             changed = segment.predictions_while_lost(sweep, time, SLOWER + FASTER)
             predictions = [*changed, Predicted(segment.pose, segment.twist)]
         is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
-        result, twist = segment.track(sweep, predictions, is_tracking=is_tracking, is_cheap=True)
+        registration = self._registrations.tracking if is_tracking else self._registrations.relocation
+        result, twist = segment.track(sweep, predictions, (registration,))
         if result.usable:
             segment.follow(sweep, time, twist, result)
             segment.scale.update(sweep)

@@ -18,6 +18,7 @@ from prnet_core.odometry.scan_tracker import is_near_target, nearest_prediction
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
+from prnet_core.odometry.tracking import Registrations
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import prepare_cloud
@@ -42,8 +43,9 @@ class ScanOdometry:
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
         self.config = config or OdometryConfig()
-        self._lost_search = LostSearch(registration)
-        self._lost_track = LostTrack(registration, self.config)
+        self._registrations = Registrations(registration)
+        self._lost_search = LostSearch(self._registrations)
+        self._lost_track = LostTrack(self._registrations, self.config)
         self._map_id = -1
         self.reset()
 
@@ -59,7 +61,7 @@ class ScanOdometry:
         self._restart()
 
     def _restart(self) -> None:
-        self._segment = Segment(self.registration, self.config, np.eye(6) * FIRST_VARIANCE)
+        self._segment = Segment(self._registrations, self.config, np.eye(6) * FIRST_VARIANCE)
         self._T_map_odom = np.eye(4)
         self._map_id += 1
         self._found()
@@ -153,9 +155,8 @@ class ScanOdometry:
         if is_lost:
             target = segment.target()
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
-        is_tracking = not is_lost and time - segment.pose_time <= self._longest_tracked_gap()
-        result, twist = segment.track(sweep, near, deadline, is_tracking, is_lost)
-        if segment.tracker.can_follow(result):
+        result, twist = segment.track(sweep, near, self._attempts(time), deadline)
+        if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
             return self._follow(sweep, time, twist, result)
@@ -168,18 +169,25 @@ class ScanOdometry:
 
         The first is by the track of the lost scans or, without faster ones, by velocities about the last one.
         """
-        segment, target = self._segment, self._segment.target()
+        segment = self._segment
         expected = segment.predictions_while_lost(sweep, time)
         self._lost_track.add(sweep, time, Predicted(expected[0].pose, segment.twist), segment.covariance)
-        tracked = self._lost_track.predicted
-        faster = segment.predictions_while_lost(sweep, time, FASTER)
-        others = [*expected, *faster] if tracked is None else [tracked, *expected, *faster]
-        nearest = nearest_prediction(sweep, others, target)
-        continued = expected[0] if tracked is None else tracked
+        continued = self._lost_track.predicted or expected[0]
+        faster = segment.by_changed_velocity(time, FASTER)
+        nearest = nearest_prediction(sweep, [continued, *expected, *faster], segment.target())
         return [continued] if nearest is continued else [continued, nearest]
 
-    def _longest_tracked_gap(self) -> float:
-        return self._segment.longest_tracked_gap(self._stamps.usual_interval)
+    def _attempts(self, time: float) -> tuple[Registration, ...]:
+        """The registrations that are tried from a prediction: while lost a single, cheap one, as a search follows."""
+        if self._lost_scans:
+            return (self._registrations.relocation,)
+        full, tracking = self._registrations.full, self._registrations.tracking
+        return (tracking, tracking, full) if self._is_tracked(time) else (full, full, full)
+
+    def _is_tracked(self, time: float) -> bool:
+        """Whether the last pose is so recent that nearness to the prediction counts in the verification."""
+        gap = self._segment.longest_tracked_gap(self._stamps.usual_interval)
+        return time - self._segment.pose_time <= gap
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
         """The scan was found on the local map: continue."""
@@ -238,7 +246,7 @@ class ScanOdometry:
         self._num_searches += 1
         if not is_map_next(number):
             return self._lost_search.search_frame(source, sweep.points, self.keyframes, number, deadline)
-        is_tracked = time - segment.pose_time <= self._longest_tracked_gap()
+        is_tracked = self._is_tracked(time)
         guess = predicted if is_tracked else None
         found = self._lost_search.search_map(source, segment.target(), guess, lost, deadline)
         if found is None or lost or not is_tracked or segment.elapsed is None:

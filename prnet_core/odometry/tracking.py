@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration import RegistrationConfig, RegistrationResult
+from prnet_core.registration import Registration, RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 
 MAX_TRANSLATION = 0.1  # of the median range, and
@@ -50,6 +50,18 @@ def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
     )
 
 
+class Registrations:
+    """The registrations of one odometry, with one configuration each.
+
+    full: as configured. tracking: for scans near a prediction. relocation: while lost.
+    """
+
+    def __init__(self, full: Registration):
+        self.full = full
+        self.tracking = Registration(None, tracking_config(full.config))
+        self.relocation = Registration(None, relocation_config(full.config))
+
+
 class Tracking:
     """How well scans usually fit the local map."""
 
@@ -70,9 +82,10 @@ class Tracking:
         if not result.reason.startswith(NEAR):
             self._covariance = result.covariance
 
-    def is_doubtful(self, result: RegistrationResult) -> bool:
-        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
-        return result.overlap_source < self._doubtful_overlap * self._overlap
+    def can_follow(self, result: RegistrationResult) -> bool:
+        """Whether the trajectory continues from a result. Not from a weak one that overlaps much less than usual."""
+        is_doubtful = result.overlap_source < self._doubtful_overlap * self._overlap
+        return result.usable or (result.status == "weak" and not is_doubtful)
 
     def accept_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
