@@ -1,7 +1,7 @@
 """Surveys of the verification benchmark: kinds of places with a sensor each, ten recordings a survey.
 
-`SURVEYS` were chosen on from the beginning. `LATER_SURVEYS` and `THIRD_SURVEYS` were held out at first, until
-2026-11-28 and 2026-11-29, and are for development since.
+`SURVEYS` were chosen on from the beginning. The others were held out at first, `LATER_SURVEYS` until 2026-11-28,
+`THIRD_SURVEYS` and `FOURTH_SURVEYS` until 2026-11-29, and are for development since.
 """
 
 from collections.abc import Callable
@@ -117,10 +117,62 @@ THIRD_SURVEYS: Surveys = {
     "40 rings": (closet_and_hall, Survey(RINGS_40, (0.3, 1.5), 60.0, 2)),
     "16 rings in buildings": (small_building, Survey(RINGS_16, (0.3, 1.0), 45.0, 2, 0.5)),
 }
-ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS
+
+SEED_FOURTH = 31  # of the places of `FOURTH_SURVEYS`: no two of a survey have equal dimensions
+RINGS_48 = SpinningLidar(48, 480, -30.0, 22.0, min_range=0.2, max_range=40.0, range_noise=0.012)
+RINGS_20 = SpinningLidar(20, 1000, -20.0, 12.0, min_range=0.5, max_range=70.0, range_noise=0.025)
+RINGS_24 = SpinningLidar(24, 840, -20.0, 25.0, min_range=0.3, max_range=80.0, range_noise=0.015)
+GARAGE_RINGS_16 = SpinningLidar(16, 1200, -12.0, 12.0, min_range=0.5, max_range=60.0, range_noise=0.035)
+LIVOX_50 = NonRepetitiveLidar(14000, 50.0, min_range=1.0, max_range=150.0, range_noise=0.015)
+LIVOX_110 = NonRepetitiveLidar(22000, 110.0, (211.3, -190.7), min_range=0.2, max_range=50.0, range_noise=0.015)
+STRUCTURED_LIGHT = DepthCamera(
+    320, 200, 228.0, 0.4, 5.0, disparity_noise=0.12, disparity_scale=55.0, dropout=0.03, holes=0.02
+)  # fmt: skip
+STAIRS_STEREO = DepthCamera(
+    320, 200, 190.0, 0.25, 5.0, disparity_noise=0.08, shared_noise=0.08, disparity_scale=19.0, bleeding=0.2, holes=0.04
+)  # fmt: skip
+
+
+def own_crowd(seed: int) -> Place:
+    number = seed % 100
+    return crowded_room(seed, (8.2 + 0.35 * number, 7.2 + 0.25 * ((3 * number) % 10)))
+
+
+def own_hall(seed: int) -> Place:
+    number = seed % 100
+    return closet_and_hall(seed, (27.0 + 1.3 * number, 17.0 + 0.9 * ((3 * number) % 10)))
+
+
+def own_garage(seed: int) -> Place:
+    number = seed % 100
+    return garage(seed, (46.0 + 3.0 * number, 32.0 + 1.5 * ((3 * number) % 10)), 2.4 + 0.09 * ((7 * number) % 10))
+
+
+def own_stairs(seed: int) -> Place:
+    return stairs(seed, width=2.1 + 0.16 * (seed % 100))
+
+
+def own_park(seed: int) -> Place:
+    return park(seed, radius=24.0 + 2.5 * (seed % 100))
+
+
+FOURTH_SURVEYS: Surveys = {
+    "48 rings in a crowd": (own_crowd, Survey(RINGS_48, (0.2, 0.9), 60.0, 2, 0.8)),
+    "20 rings in a park": (own_park, Survey(RINGS_20, (0.8, 3.0), 40.0, 2, 0.7)),
+    "24 rings in a hall": (own_hall, Survey(RINGS_24, (0.3, 1.5), 60.0, 2)),
+    "16 rings in a garage": (own_garage, Survey(GARAGE_RINGS_16, (0.4, 1.8), 50.0, 2, 0.5)),
+    "50 degree Livox": (street, Survey(LIVOX_50, (0.8, 3.0), 7.0, 2, 0.4)),
+    "110 degree Livox": (office, Survey(LIVOX_110, (0.2, 0.8), 20.0, 2, 0.6)),
+    "structured light": (office, Survey(STRUCTURED_LIGHT, (0.1, 0.4), 10.0, 2, 0.3)),
+    "stereo on stairs": (own_stairs, Survey(STAIRS_STEREO, (0.1, 0.35), 10.0, 2, 0.3)),
+}
+
+
+ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS | FOURTH_SURVEYS
 NARROW = ("depth camera", "stereo camera", "near stereo", "table top", "garage", "Livox on stairs")  # fields of view
 
 
 def seed_of(name: str) -> int:
     """The seed of the places of a survey for development."""
-    return SEED_LATER if name in LATER_SURVEYS else SEED_THIRD if name in THIRD_SURVEYS else 0
+    sets = ((LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH))
+    return next((seed for surveys, seed in sets if name in surveys), 0)

@@ -26,8 +26,10 @@ from simulated_pairs import (
 )
 from surveys import (
     ALL_SURVEYS,
+    FOURTH_SURVEYS,
     LATER_SURVEYS,
     NARROW,
+    SEED_FOURTH,
     SEED_LATER,
     SEED_THIRD,
     SURVEYS,
@@ -89,6 +91,11 @@ def third_places() -> Iterator[Pair]:
     """Pairs of different places of `THIRD_SURVEYS`, except the halls, whose walls and columns are equal."""
     surveys = {name: survey for name, survey in THIRD_SURVEYS.items() if name != "40 rings"}
     yield from places_around(surveys, SEED_THIRD)
+
+
+def fourth_places() -> Iterator[Pair]:
+    """Pairs of different places of `FOURTH_SURVEYS`, 320."""
+    yield from places_around(FOURTH_SURVEYS, SEED_FOURTH, (1, 2, 3, 4))
 
 
 def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3)) -> Iterator[Pair]:
