@@ -104,3 +104,15 @@ def adjoint(transform: np.ndarray) -> np.ndarray:
     result[3:, 3:] = rotation
     result[:3, 3:] = skew(translation) @ rotation
     return result
+
+
+def moved_covariance(T_a_b: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Covariance (6, 6) of a small transform, or twist, expressed in frame a, of one expressed in frame b."""
+    to_a = adjoint(T_a_b)
+    return to_a @ covariance @ to_a.T
+
+
+def rotated_covariance(rotation: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Covariance (6, 6), translation then rotation, about axes that are rotated by (3, 3)."""
+    both = np.kron(np.eye(2), rotation)
+    return both @ covariance @ both.T

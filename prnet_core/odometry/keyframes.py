@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.registration import RegistrationConfig, RegistrationResult
+from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
-MAX_PREPARED = 12  # keyframes: each takes several megabytes
+MAX_PREPARED = 12  # keyframes
 RANGE_EDGES = np.geomspace(0.1, 200.0, 25)
 ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
 
@@ -60,7 +60,7 @@ class Keyframes:
         self._max_points = max_points
         self._num_protected = num_protected
         self._frames: list[Keyframe] = []
-        self._prepared: OrderedDict[int, tuple[Keyframe, PreparedCloud]] = OrderedDict()
+        self._prepared = PreparedClouds(MAX_PREPARED)
         self._segment = 0
 
     def __len__(self) -> int:
@@ -104,14 +104,11 @@ class Keyframes:
 
     def prepared(self, frame: Keyframe, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
         """A keyframe as a target, with its sensor's position; the last `MAX_PREPARED` ones used are kept."""
-        kept = self._prepared.pop(id(frame), None)
-        cloud = None if kept is None or kept[1].voxel_size != voxel_size else kept[1]
-        if cloud is None:
-            cloud = prepare_cloud(frame.points.astype(np.float64), voxel_size, config, np.zeros((1, 3)))
-        self._prepared[id(frame)] = frame, cloud
-        if len(self._prepared) > MAX_PREPARED:
-            self._prepared.popitem(last=False)
-        return cloud
+
+        def prepare() -> PreparedCloud:
+            return prepare_cloud(frame.points.astype(np.float64), voxel_size, config, np.zeros((1, 3)))
+
+        return self._prepared.get(frame, voxel_size, prepare)
 
     def around(self, frame: Keyframe) -> list[Keyframe]:
         """The keyframes of a frame's segment, those nearest to it first; from now on more are added to that segment."""
