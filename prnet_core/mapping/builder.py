@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapKeyframe, PoseConstraint
 from prnet_core.mapping.pose_graph import optimise, require_gtsam
@@ -47,9 +48,7 @@ class MapBuilder:
         if len(points) < self.registration.config.min_points or not self._is_new(points, T_odom_sensor):
             return False
         points = precise_points(points, self.registration.config, np.zeros(3))
-        if len(points) > self.config.keyframe_points:
-            rng = np.random.default_rng(len(self.map))
-            points = points[rng.choice(len(points), self.config.keyframe_points, replace=False)]
+        points = at_most(points, self.config.keyframe_points, np.random.default_rng(len(self.map)))
         index = self.map.add(MapKeyframe(points.astype(np.float32), stamp), self.T_map_odom @ T_odom_sensor)
         self.odometry_poses.append(np.asarray(T_odom_sensor, dtype=np.float64))
         if index == 0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.prepared_clouds import PreparedClouds
@@ -69,15 +70,9 @@ class Keyframes:
     def __getitem__(self, index: int) -> Keyframe:
         return self._frames[index]
 
-    def limited(self, points: np.ndarray) -> np.ndarray:
-        """At most `max_points` points, drawn at random: every n-th would be the same lasers of a spinning sensor."""
-        if len(points) <= self._max_points:
-            return points
-        return points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
-
     def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray) -> Keyframe:
-        """Keep a scan (N, 3), `limited`."""
-        frame = Keyframe(self.limited(points), T_map_sensor, covariance, self._segment)
+        """Keep a scan (N, 3), at most `max_points` of its points."""
+        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, self._segment)
         self._frames.append(frame)
         if len(self._frames) > self._max_frames:
             self._drop_one()
