@@ -13,6 +13,7 @@ from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .dual_softmax import DualSoftmax, joint_log_probability
+from .evaluation_mode import evaluation_mode
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
 from .out_of_memory import on_cpu_when_out_of_memory
@@ -262,15 +263,10 @@ class PRNet(nn.Module):
 
     @contextmanager
     def _evaluation(self, bfloat16: bool | None):
-        was_training = self.training
-        self.eval()
         device = next(self.parameters()).device
         use_bfloat16 = bfloat16_is_fast(device) if bfloat16 is None else bfloat16
-        try:
-            with torch.autocast(device.type, torch.bfloat16, use_bfloat16):
-                yield
-        finally:
-            self.train(was_training)
+        with evaluation_mode(self), torch.autocast(device.type, torch.bfloat16, use_bfloat16):
+            yield
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:
