@@ -8,6 +8,8 @@ from scipy.spatial.transform import Rotation
 from prnet_core.geometry import se3
 from prnet_core.io.trajectories import Trajectory
 
+STAMP_TOLERANCE = 0.01  # s
+
 
 @dataclass(frozen=True)
 class RelativePoseError:
@@ -85,10 +87,8 @@ def _relative_errors(
     return np.linalg.norm(error[:, :3, 3], axis=1), Rotation.from_matrix(error[:, :3, :3]).magnitude()
 
 
-def match_stamps(
-    estimate: Trajectory, ground_truth: Trajectory, tolerance: float = 0.01
-) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a ground truth."""
+def match_stamps(estimate: Trajectory, ground_truth: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (K, 4, 4) of both at the instants they share within 10 ms; none without a ground truth."""
     if len(ground_truth) == 0:
         return estimate.poses[:0], ground_truth.poses
     order = np.argsort(ground_truth.stamps)
@@ -98,7 +98,7 @@ def match_stamps(
     after = np.minimum(after, len(stamps) - 1)
     nearer = np.abs(stamps[before] - estimate.stamps) <= np.abs(stamps[after] - estimate.stamps)
     nearest = np.where(nearer, before, after)
-    shared = np.abs(stamps[nearest] - estimate.stamps) <= tolerance
+    shared = np.abs(stamps[nearest] - estimate.stamps) <= STAMP_TOLERANCE
     return estimate.poses[shared], ground_truth.poses[order][nearest[shared]]
 
 
