@@ -65,7 +65,7 @@ def odometry(
     worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
     run = run_odometry(worker, scans, every)
     counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
-    typer.echo(f"{run.num_scans} scans: {counts}; {1e3 * run.seconds_per_scan:.0f} ms a scan")
+    typer.echo(f"{run.num_scans} scans: {counts}; {1e3 * run.seconds_per_scan:.0f} ms per scan")
     for line in recording_notes(scans):
         typer.echo(line)
     for stamp, reason in run.failures:
@@ -136,13 +136,13 @@ def error_text(estimate: Trajectory, ground_truth: Trajectory) -> str:
     """ATE and RPE at 1 and 10 scans where the trajectories share that many stamps."""
     from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
-    ours, theirs = match_stamps(estimate, ground_truth)
-    if len(ours) < 2:
+    estimated, true = match_stamps(estimate, ground_truth)
+    if len(estimated) < 2:
         return "the ground truth shares fewer than two stamps with the scans: no errors"
-    lines = [f"ATE {absolute_trajectory_error(ours, theirs):.4f} m over {len(ours)} poses"]
+    lines = [f"ATE {absolute_trajectory_error(estimated, true):.4f} m over {len(estimated)} poses"]
     for step in (1, 10):
-        if step < len(ours):
-            error = relative_pose_error(ours, theirs, step)
+        if step < len(estimated):
+            error = relative_pose_error(estimated, true, step)
             lines.append(
                 f"RPE over {step:2d}: {error.translation_rmse:.4f} m, {error.rotation_rmse_deg:.3f} deg "
                 f"(largest {error.translation_max:.4f} m, {error.rotation_max_deg:.3f} deg)"

@@ -25,8 +25,8 @@ class ScanFolder:
 
     The order is that of `scans.txt`, else the natural order of the names: scan_2 comes before scan_10.
     stamps: (N,) seconds from `times.txt`, else at the sensor's usual rate.
-    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers a row), or None where there are none or they cannot be
-    used (a warning in the log says why).
+    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers per row), or None where there are none or they cannot
+    be used (a warning in the log says why).
     Depth images are uint16 millimetres, 0 = no return, with a pinhole camera in `intrinsics.txt` (3x3).
     columns: as in `read_cloud_file`.
     Raises CloudFileError when the folder holds no scans, or scans.txt, times.txt or intrinsics.txt does not fit them.

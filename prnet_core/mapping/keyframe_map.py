@@ -148,7 +148,7 @@ class KeyframeMap:
         return join_scans([(T_index_map @ self.poses[i], self.keyframes[i].points) for i in chosen])
 
     def fused_points(self, voxel_size: float) -> np.ndarray:
-        """All points in the map's frame (N, 3), one centroid a voxel."""
+        """All points in the map's frame (N, 3), one centroid per voxel."""
         if not self.keyframes:
             return np.zeros((0, 3))
         clouds = []

@@ -1,7 +1,7 @@
 """A map as a folder that other programs can read.
 
 map.json        format and version, units, number of keyframes, constraints
-map.ply         all points in the map's frame, one a voxel
+map.ply         all points in the map's frame, one per voxel
 poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map's frame
 keyframes/      000000.ply ... in the sensor's frame
 """
@@ -153,5 +153,5 @@ def _constraint(row: dict, folder: Path, count: int) -> PoseConstraint:
     if not (np.isfinite(constraint.T_first_second).all() and np.isfinite(constraint.covariance).all()):
         raise MapError(f"{folder / 'map.json'}: a constraint is not finite")
     if not (0 <= constraint.first < count and 0 <= constraint.second < count):
-        raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that is not there")
+        raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that does not exist")
     return constraint

@@ -7,7 +7,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from .precision import has_amx
 
 MAX_PRODUCTS = 1200**2
-"""Above so many logits a head the fused kernel is faster in bfloat16 too: it never holds them all."""
+"""Above this number of logits per head the fused kernel is faster in bfloat16 too: it never holds them all."""
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:

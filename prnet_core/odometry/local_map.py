@@ -23,7 +23,7 @@ MAX_ADDED_POINTS = 100_000  # of the keyframes that are added at once: they boun
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
-CHECKED_EVERY = 8  # points: so many are checked for whether they are in view
+CHECKED_EVERY = 8  # points: every eighth is checked for being in view
 BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
 
 

@@ -18,9 +18,9 @@ def draw_trajectory(trajectory: Trajectory, ground_truth: Trajectory | None, pat
 
     lines = [("estimate", "tab:orange", trajectory.stamps, trajectory.poses[:, :3, 3])]
     if ground_truth is not None:
-        ours, theirs = match_stamps(trajectory, ground_truth)
-        if len(ours):
-            T_odom_world = ours[0] @ se3.invert(theirs[0])
+        estimated, true = match_stamps(trajectory, ground_truth)
+        if len(estimated):
+            T_odom_world = estimated[0] @ se3.invert(true[0])
             lines.insert(
                 0, ("ground truth", "tab:gray", ground_truth.stamps, (T_odom_world @ ground_truth.poses)[:, :3, 3])
             )

@@ -82,7 +82,7 @@ def make_sweep(
     """Clean a scan (N, 3) once, in the sensor's own frame; times (N,) seconds relative to the stamp, or None.
 
     usual_interval: seconds between scans, or None when not known. Times of a sweep that is much longer than that are
-    not used. Raises ValueError when the times are not one a point.
+    not used. Raises ValueError when there is not one time per point.
     """
     points = np.asarray(points)
     usable = usable_points(points, config)

@@ -27,7 +27,7 @@ def save_views(path: Path | str, scenes: list[list[View]]) -> None:
     """Write the views of each scene as a compressed npz.
 
     points: (P, 3) int16 of all V views one after the other, relative to the sensor's position, along the world's axes.
-    scales: (V,) metres a unit. starts: (V + 1,). poses: (V, 4, 4) T_world_sensor. scenes: (V,) index of the scene.
+    scales: (V,) metres per unit. starts: (V + 1,). poses: (V, 4, 4) T_world_sensor. scenes: (V,) index of the scene.
     """
     views = [view for scene in scenes for view in scene]
     clouds = [view.points - view.T_world_sensor[:3, 3] for view in views]

@@ -11,7 +11,7 @@ from prnet_core.simulation.scene_builder import Scene
 from prnet_core.simulation.views import spherical, unit
 
 MAX_RAYS = 8000
-"""Rays a scan; many more than the points the network gets."""
+"""Rays per scan; many more than the points the network gets."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 class Sway:
     """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
 
-    It has `frequency` cycles a second and `cycles_per_metre`; with the latter alone a body that stands is still.
+    It has `frequency` cycles per second and `cycles_per_metre`; with the latter alone a body that stands is still.
     """
 
     bob: float = 0.005

@@ -83,7 +83,7 @@ class FineTuneService:
         self._parameters = parameters
 
     def close(self, timeout: float) -> None:
-        """End a run, and wait up to so many seconds until nothing of it is left and all calls are answered."""
+        """End a run, and wait up to `timeout` seconds until nothing of it is left and all calls are answered."""
         deadline = time.monotonic() + timeout
         with self._lock:
             self._is_closed = True

@@ -115,7 +115,7 @@ def _one_row(header: Header, fields: list[PointField], is_bigendian: bool, point
         row_step=len(data),
         is_dense=True,
     )
-    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
+    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms per scan).
     cloud.data = data
     return cloud
 

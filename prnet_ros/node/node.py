@@ -91,7 +91,7 @@ class PRNetNode(LifecycleNode):
         return self._settings.autostart
 
     def close(self, timeout: float) -> None:
-        """End fine-tuning and the registration process; waits up to so many seconds for each."""
+        """End fine-tuning and the registration process; waits up to `timeout` seconds for each."""
         self._fine_tuning.close(timeout=0.0)
         if self._session is not None:
             self._session.close(timeout)

@@ -18,7 +18,7 @@ from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_ros.node import network
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationSetup
 
-MAP_POINTS = 30_000  # about so many of the local map are published
+MAP_POINTS = 30_000  # published of the local map, about
 TUNING_POINTS = 16_384  # of a scan, drawn at random: fine-tuning uses no more
 SCANS_PER_TRIM = 100  # between returns of free memory; the scan after one takes 8 ms longer with 120,000 points
 
