@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from prnet_core.odometry.tracking import relocation_config
 from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
+from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
 from prnet_core.registration.result import UNKNOWN_VARIANCE
 from prnet_core.registration.search import Hypotheses
@@ -86,7 +86,7 @@ class Localizer:
         count = self.config.feature_points
         self.feature_voxel = float(np.median([choose_voxel_size(cloud, count) for cloud in points]))
         self._features = self._read_features(folder)
-        self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
+        self._submaps = PreparedClouds(PREPARED_SUBMAPS)
 
     def localize(
         self,
@@ -237,13 +237,12 @@ class Localizer:
 
     def _submap(self, keyframe: int) -> PreparedCloud:
         """The neighbourhood of a keyframe in its frame, prepared; the last ones are kept."""
-        if keyframe not in self._submaps:
+
+        def prepare() -> PreparedCloud:
             points, origins, view_index = self.map.submap(keyframe, self.config.submap_keyframes)
-            self._submaps[keyframe] = self.registration.prepare(points, self.voxel_size, origins, view_index)
-            while len(self._submaps) > PREPARED_SUBMAPS:
-                self._submaps.popitem(last=False)
-        self._submaps.move_to_end(keyframe)
-        return self._submaps[keyframe]
+            return self.registration.prepare(points, self.voxel_size, origins, view_index)
+
+        return self._submaps.get(self.map.keyframes[keyframe], self.voxel_size, prepare)
 
     def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
         distance, angle = se3.difference(first, second)
@@ -259,12 +258,11 @@ class Localizer:
         alternatives: list[np.ndarray],
         began: float,
     ) -> LocalizationResult:
-        to_map = se3.adjoint(self.map.poses[keyframe])
         return LocalizationResult(
             status=status,
             reason=reason,
             T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=to_map @ result.covariance @ to_map.T,
+            covariance=se3.moved_covariance(self.map.poses[keyframe], result.covariance),
             keyframe=keyframe,
             alternatives=alternatives,
             registration=result,

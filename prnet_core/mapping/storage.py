@@ -97,8 +97,7 @@ def load_map(folder: Path | str) -> KeyframeMap:
             points = read_cloud_file(path)
         except (OSError, CloudFileError) as error:
             raise MapError(f"{path}: {error}") from error
-        pose = se3.make_transform(se3.nearest_rotation(pose[:3, :3]), pose[:3, 3])
-        keyframe_map.add(MapKeyframe(np.asarray(points, dtype=np.float32), float(stamp)), pose)
+        keyframe_map.add(MapKeyframe(np.asarray(points, dtype=np.float32), float(stamp)), se3.orthonormal(pose))
     keyframe_map.constraints = [_constraint(row, folder, len(keyframe_map)) for row in record["constraints"]]
     return keyframe_map
 

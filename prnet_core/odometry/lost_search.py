@@ -79,10 +79,8 @@ def is_reachable(
 
     predicted: (4, 4). twist: (6,) the last one, m/s and rad/s. median_range: of the scan's points, metres.
     """
-    error = se3.invert(predicted) @ pose
+    distance, angle = se3.difference(predicted, pose)
     travelled = np.abs(elapsed) * twist
-    return bool(
-        np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
-        and se3.rotation_angle(error[:3, :3])
-        < REACHABLE_ROTATION + REACHABLE_TURN * np.abs(elapsed) + np.linalg.norm(travelled[3:])
-    )
+    max_distance = REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
+    max_angle = REACHABLE_ROTATION + REACHABLE_TURN * np.abs(elapsed) + np.linalg.norm(travelled[3:])
+    return bool(distance < max_distance and angle < max_angle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
 from prnet_core.odometry.segment import Segment
@@ -87,6 +88,5 @@ def _with_predicted_step(covariance: np.ndarray, pose: np.ndarray, scale: float)
 
     covariance: of the last tracked pose, about the map's axes. scale: the scan's median range.
     """
-    rotation = np.kron(np.eye(2), pose[:3, :3])
     deviation = np.r_[np.full(3, MAX_TRANSLATION_ERROR * scale), np.full(3, MAX_ROTATION_ERROR)]
-    return rotation.T @ covariance @ rotation + np.diag(deviation**2)
+    return se3.rotated_covariance(pose[:3, :3].T, covariance) + np.diag(deviation**2)

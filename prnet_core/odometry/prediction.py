@@ -39,7 +39,7 @@ class Prediction:
 
         Motions of scans that were lost are chained. One that is not a rigid transform counts as not known.
         """
-        if motion is None or self._guess_motion is None or not is_rigid(motion):
+        if motion is None or self._guess_motion is None or not se3.is_rigid(np.asarray(motion)):
             self._guess_motion = None
         else:
             self._guess_motion = self._guess_motion @ motion
@@ -80,22 +80,10 @@ class Prediction:
         """
         self._acceleration = change / elapsed if change is not None and elapsed > 0.0 else None
         if self._guess_motion is not None:
-            error = se3.invert(self._guess_motion) @ motion
-            self.is_guess_trusted = (
-                float(np.linalg.norm(error[:3, 3])) < MAX_TRANSLATION_ERROR * scale
-                and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION_ERROR
-            )
+            distance, angle = se3.difference(self._guess_motion, motion)
+            self.is_guess_trusted = distance < MAX_TRANSLATION_ERROR * scale and angle < MAX_ROTATION_ERROR
         self._guess_motion = np.eye(4)
 
     def restart(self) -> None:
         """The motion was not measured: the trajectory starts, or the scan was found again elsewhere."""
         self._acceleration, self._guess_motion = None, np.eye(4)
-
-
-def is_rigid(transform: np.ndarray) -> bool:
-    """Whether an array is a rigid transform (4, 4), up to rounding."""
-    transform = np.asarray(transform)
-    if transform.shape != (4, 4) or not np.isfinite(transform).all():
-        return False
-    rotation = transform[:3, :3]
-    return np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) and np.linalg.det(rotation) > 0.0

@@ -275,7 +275,6 @@ class ScanOdometry:
         is_relocated: bool = False,
     ) -> OdometryUpdate:
         T_odom_map = se3.invert(self._T_map_odom)
-        rotation = np.kron(np.eye(2), T_odom_map[:3, :3])
         notes: tuple[str, ...] = (self._sweep.note,) if self._sweep is not None and self._sweep.note else ()
         if not self._segment.prediction.is_guess_trusted:
             notes += ("the guess frame disagrees with the scans",)
@@ -286,7 +285,7 @@ class ScanOdometry:
             T_odom_sensor=T_odom_map @ (self._segment.pose if pose is None else pose),
             T_previous_sensor=np.eye(4) if motion is None else motion,
             twist=self._segment.twist.copy(),
-            covariance=rotation @ self._segment.covariance @ rotation.T,
+            covariance=se3.rotated_covariance(T_odom_map[:3, :3], self._segment.covariance),
             elapsed=self._segment.elapsed,
             registration=registration,
             T_map_odom=self._T_map_odom.copy(),

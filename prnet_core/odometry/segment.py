@@ -141,8 +141,7 @@ class Segment:
         self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
     ) -> None:
         T_frame_map = se3.invert(frame.T_map_sensor)
-        to_frame = se3.adjoint(T_frame_map)
-        covariance = to_frame @ result.covariance @ to_frame.T
+        covariance = se3.moved_covariance(T_frame_map, result.covariance)
         self.covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self.pose, self.pose_time, self.has_followed, self._first_sweep = pose, time, True, None
         self.usual.add(result)

@@ -95,10 +95,8 @@ class Tracking:
         """
         if result.usable or self._covariance is None:
             return result
-        error = se3.invert(predicted) @ result.T_target_source
-        is_near = (
-            np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
-        )
+        distance, angle = se3.difference(predicted, result.T_target_source)
+        is_near = distance < MAX_TRANSLATION * scale and angle < MAX_ROTATION
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
         if not (is_near and fits and result.degeneracy >= self._min_information):

@@ -37,21 +37,21 @@ class SpeedBump:
 
 
 class PathTrajectory:
-    """A cubic spline through way points; the body looks along it horizontally."""
+    """A cubic spline through waypoints; the body looks along it horizontally."""
 
     def __init__(
         self,
-        way_points: Sequence[Sequence[float]],
+        waypoints: Sequence[Sequence[float]],
         travelled: DistanceAtTime,
         closed: bool = False,
         sway: Sway = Sway(),
         bumps: Sequence[SpeedBump] = (),
     ) -> None:
-        """way_points (K, 2) or (K, 3) in the world; a closed path is a loop.
+        """waypoints (K, 2) or (K, 3) in the world; a closed path is a loop.
 
         `travelled` is one of the functions of this module, such as `steady(1.0)`.
         """
-        points = np.array(way_points, dtype=float)
+        points = np.array(waypoints, dtype=float)
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
         if closed:
             points = np.concatenate([points, points[:1]])

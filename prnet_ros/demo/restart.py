@@ -43,9 +43,9 @@ class FoundPose:
 class Restart:
     """The result.
 
-    scan: number of the first scan in the bag. num_scans: scans published until the first pose. poses: in the map, the first one
-    of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised. seconds:
-    from the first scan to the first pose. problem: why the node was not localised, as text.
+    scan: number of the first scan in the bag. num_scans: scans published until the first pose. poses: in the map, the
+    first one of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised.
+    seconds: from the first scan to the first pose. problem: why the node was not localised, as text.
     """
 
     scan: int

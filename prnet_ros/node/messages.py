@@ -20,10 +20,11 @@ from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
 from prnet_core.geometry import se3
+from prnet_core.io.bag_poses import rigid_matrix
 from prnet_core.io.pointcloud2 import replace_points
 from prnet_core.odometry.extrinsics import BaseMotion
 from prnet_core.registration.result import UNKNOWN_VARIANCE
-from prnet_ros.node.frames import pose_message, rigid_matrix, transform_message
+from prnet_ros.node.frames import pose_message, transform_message
 
 _SMALLEST_VARIANCE = 1e-9
 

@@ -11,6 +11,7 @@ import small_gicp
 
 from prnet_core.fine_tuning.recent_scans import RecentScans
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.odometry import OdometryUpdate, ScanOdometry
 from prnet_core.registration import Registration
 from prnet_core.registration.preprocess import choose_voxel_size
@@ -103,7 +104,7 @@ class RegistrationServer:
         from prnet_core.registration.preprocess import clean_points
 
         recent = self._recent_scans.snapshot()
-        scans = [_sample(clean_points(scan.points, self._config)) for scan in recent]
+        scans = [at_most(clean_points(scan.points, self._config), TUNING_POINTS) for scan in recent]
         write_inputs(Path(folder), self._network, scans, transforms_between(recent))
 
     def use_weights(self, path: str) -> None:
@@ -120,9 +121,3 @@ class RegistrationServer:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         save_network(self._network, target, card)
-
-
-def _sample(points: np.ndarray) -> np.ndarray:
-    if len(points) <= TUNING_POINTS:
-        return points
-    return points[np.random.default_rng(0).choice(len(points), TUNING_POINTS, replace=False)]

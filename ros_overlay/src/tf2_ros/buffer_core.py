@@ -113,7 +113,7 @@ class BufferCore:
         if stamp != LATEST:
             return stamp
         if target == source:
-            return self._frames[target].latest().stamp if target in self._frames else LATEST
+            return self._frames[target].at(LATEST).stamp if target in self._frames else LATEST
         to_target, to_source = self._join(
             self._chain(target, LATEST)[0], self._chain(source, LATEST)[0], target, source
         )
