@@ -56,7 +56,7 @@ class SampleBag:
             self._writer.close()
 
     def add_static(self, stamp_ns: int, frame: str, T_base_frame: np.ndarray) -> None:
-        """Where a sensor sits on the robot."""
+        """Add the pose of a sensor on the robot."""
         self._add_transform(self._static, stamp_ns, BASE_FRAME, frame, T_base_frame)
 
     def add_ground_truth(self, stamp_ns: int, frame: str, T_map_frame: np.ndarray) -> None:

@@ -84,7 +84,7 @@ def odometry(
 
 
 def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
-    """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
+    """The writer of each output file: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
 
     Raises ValueError or OSError when one of them cannot be written, or is the picture too.
     """
@@ -107,7 +107,7 @@ def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Cal
 
 
 def recording_notes(scans: RecordedScans) -> list[str]:
-    """A line each about the scans left out, and about those without point times."""
+    """One line about the scans left out, and one about those without point times."""
     lines = []
     if scans.skipped:
         lines.append(f"skipped: {_counted(scans.skipped)}")

@@ -23,7 +23,7 @@ MAX_POINTS = 16_384
 MIN_POINTS = 100
 ATTEMPTS = 20
 IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
-"""Of the cameras used for hiding points: visibility radius and distance, in units of the radius of 90 % of the scan."""
+"""Cameras for hiding points: visibility radius and distance, in units of the radius of 90 % of the scan."""
 
 
 class ScanExamples:

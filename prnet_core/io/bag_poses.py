@@ -105,7 +105,7 @@ def ground_truth(bag: Bag, frame: str) -> Poses | None:
 
 
 def ground_truth_if_usable(bag: Bag, frame: str) -> Poses | None:
-    """As `ground_truth`, but None with a warning in the log where it raises: for a comparison."""
+    """`ground_truth`, or None with a warning in the log where it raises: for a comparison."""
     try:
         return ground_truth(bag, frame)
     except BagError as error:
@@ -142,7 +142,7 @@ def _chain_to_root(statics: dict[str, StampedTransform], frame: str) -> tuple[st
 
 
 def _stamped_transform(message: Any) -> StampedTransform | None:
-    """Of a message of POSE_TYPES; None when a value is not finite or the quaternion is zero."""
+    """The transform in a message of POSE_TYPES; None when a value is not finite or the quaternion is zero."""
     if hasattr(message, "transform"):
         position, quaternion = message.transform.translation, message.transform.rotation
     else:

@@ -65,7 +65,7 @@ class ScanFolder:
         if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
         place_of = {stem: index for index, stem in enumerate(in_natural_order({file.stem for file in found}))}
-        # Of files that differ in the suffix alone, the last one stays in the dictionary: the first by `suffixes`.
+        # The dictionary keeps the last of the files that differ only in the suffix: the first one by `suffixes`.
         in_order = sorted(found, key=lambda file: (place_of[file.stem], -suffixes.index(file.suffix.lower())))
         chosen = {file.stem: file for file in in_order}
         if len(chosen) < len(found):

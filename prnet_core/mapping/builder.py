@@ -62,7 +62,7 @@ class MapBuilder:
         return True
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a builder needs beside the map itself to continue it; see `restore`."""
+        """The values that a builder needs to continue, besides the map itself; see `restore`."""
         return {
             "odometry_poses": np.array(self.odometry_poses).reshape(-1, 4, 4),
             "T_map_odom": self.T_map_odom,

@@ -223,7 +223,7 @@ class Localizer:
         return place_features(clean_points(points, self.registration.config), self.feature_voxel)
 
     def _read_features(self, folder: Path | None) -> list[PlaceFeatures]:
-        """Those kept in the folder if they are of these keyframes at this voxel size, else computed and kept."""
+        """Features from the folder's file if it fits these keyframes and this voxel size, else computed and written."""
         frames = self.map.keyframes
         sums = [float(frame.points.sum(dtype=np.float64)) for frame in frames]
         limits = self.registration.config.min_range, self.registration.config.max_range

@@ -70,7 +70,7 @@ class MapTracker:
         self.forget()
 
     def forget(self) -> None:
-        """Forget the pose: the next scan starts a search."""
+        """Discard the pose: the next scan starts a search."""
         self._T_map_odom: np.ndarray | None = None
         self._state: State = "searching"
         self._verified: OdometryScan | None = None
@@ -98,7 +98,7 @@ class MapTracker:
         return self._follow(scan) if self._is_step(self._verified, scan, FOLLOW_PERIOD) else self._answer(scan)
 
     def search(self) -> MapPose:
-        """Search the whole map with the last scan, then with the last scans joined. What was known before is kept
+        """Search the whole map with the last scan, then with the last scans joined. The previous pose is kept
         unless a place is found. Raises ValueError before the first scan."""
         if not self._scans:
             raise ValueError("no scan has been registered by the odometry yet")

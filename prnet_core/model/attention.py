@@ -19,8 +19,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _unfused_is_faster(q: Tensor, k: Tensor) -> bool:
-    """With gradients on a CPU always (the fused backward pass takes several times as long); without, in bfloat16 on a
-    CPU without AMX, 1.3 to 1.8 times up to a thousand points."""
+    """On a CPU: always with gradients (the fused backward pass takes several times as long); without gradients, in
+    bfloat16 without AMX, by a factor of 1.3 to 1.8 for up to a thousand points."""
     if q.device.type != "cpu":
         return False
     if torch.is_grad_enabled():

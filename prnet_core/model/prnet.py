@@ -24,7 +24,7 @@ from .transformer import Transformer
 from .value_head import make_value_head
 
 MATCHING_RADIUS = 12.0
-"""In point spacings: the radius whose fractions are the tolerances of the robust Procrustes, for surface clouds."""
+"""Radius, in point spacings, whose fractions are the tolerances of the robust Procrustes for surface clouds."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class RegistrationPass:
     temperature: Tensor | None
     """lambda (B,); None with the matching "dual"."""
     dual_log_probabilities: tuple[Tensor, Tensor] | None = None
-    """By row (B, N, M + 1) and by column (B, M, N + 1), of the matching "dual" (`DualSoftmax`)."""
+    """The matching "dual" only (`DualSoftmax`): by row (B, N, M + 1) and by column (B, M, N + 1)."""
     T_step: Tensor | None = None
     """(B, 4, 4), takes X^p towards the target."""
     T_step_backward: Tensor | None = None
@@ -142,7 +142,7 @@ class PRNet(nn.Module):
         return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
     def _encode(self, target: Tensor | SurfaceCloud) -> tuple[Tensor, Tensor | None]:
-        """Of the target, the same in all passes: F_Y (B, M, C), and what the transformer's decoder reads of it."""
+        """Features of the target, the same in all passes: F_Y (B, M, C), and the memory that the decoder reads."""
         features = self.dgcnn(target)
         return features, self.transformer.encoder(features) if self.config.transformer == "paper" else None
 

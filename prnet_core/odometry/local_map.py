@@ -96,8 +96,8 @@ class LocalMap:
     def fine_target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
         """The surfaces of `target` with a point per FINE_VOXEL, and normals that are means of the keyframes' own.
 
-        The mean of a whole voxel lies beside a curved or narrow surface. Of a noisy sensor it is `target` itself: its
-        surfaces are too thick for normals of so few points.
+        The mean of a whole voxel lies off a curved or narrow surface. For a noisy sensor this is `target` itself: its
+        surfaces are too thick for normals from so few points.
         """
         target = self.target(voxel_size, position, reach)
         if not self._joined.is_fine or len(target) == 0:

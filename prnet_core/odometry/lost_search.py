@@ -37,7 +37,7 @@ class LostSearch:
     def search_frame(
         self, source: PreparedCloud, points: np.ndarray, keyframes: Keyframes, num_lost: int, deadline: float
     ) -> Found | None:
-        """On the keyframe that is next after `num_lost` lost scans; those that look like the scan (N, 3) first."""
+        """Search at one keyframe, chosen by the number of lost scans; those most similar to the scan (N, 3) first."""
         frames = keyframes.most_similar_first(points)
         frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
         target = keyframes.prepared(frame, self._registrations.full.config, source.voxel_size)
@@ -47,8 +47,8 @@ class LostSearch:
     def search_map(
         self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
     ) -> Found | None:
-        """On the local map. Just after tracking: from a guess (4, 4) or None, and beyond it; while lost: a cheaper
-        search without a guess."""
+        """Search on the local map: a full one with an optional guess (4, 4) just after tracking, a faster one without a
+        guess while lost."""
         if num_lost:
             result = self._relocate(source, target, num_lost, deadline)
         else:
@@ -59,7 +59,7 @@ class LostSearch:
     def _relocate(
         self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
     ) -> RegistrationResult:
-        """By features; with a network, by it in every second round over the targets."""
+        """Register by features; if there is a network, by the network in every second round over the targets."""
         relocation, network = self._registrations.relocation, self._registrations.full.network
         relocation.network = network  # it may have been replaced
         kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"

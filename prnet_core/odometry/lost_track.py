@@ -61,7 +61,7 @@ class LostTrack:
             self.segment, self.T_map_first = segment, expected.pose
 
     def _follow(self, segment: Segment, sweep: Sweep, time: float) -> Predicted:
-        """Where the segment expected the scan, in the map of the lost one; sets `predicted` where it is there."""
+        """The expected pose of the scan in the map of the lost segment; sets `predicted` if it is found there."""
         segment.prediction.add_guess(None)
         if self.num_followed:
             predictions = segment.predictions(sweep, time)

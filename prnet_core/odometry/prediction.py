@@ -67,7 +67,7 @@ class Prediction:
         return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
 
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
-        """The guess frame's prediction from the last pose (4, 4) beside another one, the more trusted first."""
+        """The guess frame's prediction from the last pose (4, 4) beside another one, the more reliable first."""
         if self._guess_motion is None:
             return [predicted]
         guess = Predicted(pose @ self._guess_motion, predicted.twist)

@@ -55,7 +55,7 @@ class ScanOdometry:
         return self._segment.keyframes
 
     def reset(self) -> None:
-        """Forget everything; the next scan is the first."""
+        """Return to the initial state: the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
         self._precision = PreciseRange()
         self._restart()
@@ -117,7 +117,7 @@ class ScanOdometry:
         return self._answer(status, reason)
 
     def _give_up(self, sweep: Sweep, update: OdometryUpdate) -> OdometryUpdate:
-        """After many lost scans, continue with them where they were tracked, or where none was used begin again."""
+        """After many lost scans: continue with them if they were tracked; start again if no scan was used before."""
         has_followed = self._segment.has_followed
         wanted = (self.config.new_map_after or np.inf) if has_followed else SCANS_FOR_ANOTHER_FIRST
         if self._lost_scans < wanted:
@@ -165,9 +165,9 @@ class ScanOdometry:
         return self._search(sweep, time, twist, first.pose, result, deadline)
 
     def _predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """Where odom continues if the scan is found elsewhere, and for an attempt where it may be nearest to the map.
+        """Pose where odom continues if the scan is found elsewhere, and for an attempt the one that fits the map best.
 
-        The first is by the track of the lost scans or, without faster ones, by velocities about the last one.
+        The first is from the track of the lost scans or, if there is none, from velocities up to the last one.
         """
         segment = self._segment
         expected = segment.predictions_while_lost(sweep, time)
@@ -178,7 +178,7 @@ class ScanOdometry:
         return [continued] if nearest is continued else [continued, nearest]
 
     def _attempts(self, time: float) -> tuple[Registration, ...]:
-        """The registrations that are tried from a prediction: while lost a single, cheap one, as a search follows."""
+        """The registrations to try from a prediction: a single fast one while lost, since a search follows."""
         if self._lost_scans:
             return (self._registrations.relocation,)
         full, tracking = self._registrations.full, self._registrations.tracking

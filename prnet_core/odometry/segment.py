@@ -69,7 +69,7 @@ class Segment:
         return self.map.fine_target(self.scale.voxel_size, self.pose[:3, 3], self.scale.reach)
 
     def predictions(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """The more trusted first: by a guess frame, and by the velocity."""
+        """Predictions by a guess frame and by the velocity, the more reliable first."""
         self._deskew_first_sweep(sweep, time)
         is_mean = sweep.times is None
         predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)

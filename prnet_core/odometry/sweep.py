@@ -39,8 +39,8 @@ class Sweep:
         return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
-        """About `max_points` of the points, drawn with a probability that rises with the squared range: as many of each
-        part of a surface, near or far."""
+        """About `max_points` of the points, drawn with a probability proportional to the squared range, so that near
+        and far surfaces get the same density."""
         if len(self) <= max_points:
             return self
         squared = np.einsum("ij,ij->i", self.points, self.points)

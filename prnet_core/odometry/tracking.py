@@ -63,7 +63,7 @@ class Registrations:
 
 
 class Tracking:
-    """How well scans usually fit the local map."""
+    """The usual fit of scans to the local map."""
 
     def __init__(self, doubtful_overlap: float, min_information: float):
         self._doubtful_overlap, self._min_information = doubtful_overlap, min_information

@@ -31,7 +31,7 @@ MIN_OVERLAP = 0.25  # fraction of the source points with a true match
 
 @dataclass(frozen=True)
 class ScanPairConfig:
-    """What is done to both clouds: stretched, mirrored (probability), noise in units of the network."""
+    """Augmentation of both clouds: range of the stretch, probability of mirroring, noise in units of the network."""
 
     stretch: tuple[float, float] = (0.8, 1.25)
     mirror_share: float = 0.5

@@ -19,8 +19,7 @@ from prnet_core.simulation.views import View
 
 INT16_RANGE = 32000
 FIGURE_SHARE = 0.35
-MIN_POINTS, MAX_POINTS = 300, 1400
-"""Of a view: one with fewer returns is not kept."""
+MIN_POINTS, MAX_POINTS = 300, 1400  # of a view
 
 
 def save_views(path: Path | str, scenes: list[list[View]]) -> None:
@@ -74,7 +73,7 @@ def scan_scene(rng: np.random.Generator, num_views: int = 3) -> list[View]:
 
 
 def _scan_place(rng: np.random.Generator, num_views: int) -> list[View]:
-    """As many views as poses were found for: `num_views` or none."""
+    """`num_views` views, or none if not enough poses are found."""
     scene = random_scene(rng)
     camera = rng.random() < 0.15
     scanner = random_depth_camera(rng) if camera else random_lidar(rng)

@@ -17,7 +17,7 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 class Sway:
     """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
 
-    It has `frequency` cycles per second and `cycles_per_metre`; with the latter alone a body that stands is still.
+    It has `frequency` cycles per second, plus `cycles_per_metre`; with the latter alone, a body at rest does not sway.
     """
 
     bob: float = 0.005
@@ -88,7 +88,7 @@ class PathTrajectory:
 
 
 def steady(speed: float) -> DistanceAtTime:
-    """From standing, `speed` m/s after one second and from then on."""
+    """Starts from rest and reaches `speed` m/s after one second."""
     return lambda time: np.where(time < 1.0, 0.5 * speed * time**2, speed * (time - 0.5))
 
 

@@ -21,7 +21,7 @@ class Process:
     """A Python module run as a process of its own, its output in a log file; ended when the `with` block ends."""
 
     def __init__(self, name: str, module: str, arguments: list[str], log: Path) -> None:
-        """Start `python -m module arguments`; `name` stands in error messages."""
+        """Start `python -m module arguments`; `name` is used in error messages."""
         self._name = name
         self._log = log
         with log.open("wb") as output:

@@ -133,7 +133,7 @@ def table(
 
 
 def restart_text(restart: Restart) -> str:
-    """Where and how fast the node was localised, or why it was not."""
+    """Place and time of the localisation, or the reason why it failed."""
     scans = f"{restart.num_scans} scan{'s' if restart.num_scans != 1 else ''}"
     if not restart.poses:
         return f"at scan {restart.scan}: not found after {scans}: {restart.problem or 'no pose of these scans'}"

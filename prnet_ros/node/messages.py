@@ -1,4 +1,4 @@
-"""From the motion of the base to messages."""
+"""Messages made from the motion of the base."""
 
 from __future__ import annotations
 

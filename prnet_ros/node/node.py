@@ -141,7 +141,7 @@ class PRNetNode(LifecycleNode):
         return self.on_cleanup(state) if self._session is not None else TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """After a transition that failed: back to unconfigured."""
+        """Return to unconfigured after a transition that failed."""
         return self.on_shutdown(state)
 
     # --- the executor's thread ---

@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 def main() -> None:
-    """Arguments: the node's process id, and the descriptors of the channel. Never returns."""
+    """Serve the node until it ends. Arguments: the node's process id, and the descriptors of the channel."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the node decides
     parent, *descriptors = map(int, sys.argv[1:])
     _end_with(parent)

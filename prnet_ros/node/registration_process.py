@@ -39,7 +39,7 @@ class RemoteError(Exception):
 
 @dataclass(frozen=True)
 class RegistrationSetup:
-    """What the process gets at its start. The fields are those of NodeParameters."""
+    """Settings that the process receives at its start. The fields are those of NodeParameters."""
 
     title: ClassVar[str] = "the registration process"
     weights: str
@@ -58,7 +58,7 @@ class RegistrationSetup:
 
 @dataclass(frozen=True)
 class LoadedNetwork:
-    """What the process has loaded. problem: what could not be loaded, as text; empty when all is as requested."""
+    """What the process has loaded. problem: what it could not load, as text; empty when all is as requested."""
 
     has_network: bool
     device: str

@@ -65,7 +65,7 @@ class RegistrationServer:
         self._return_free_memory(update.status == "rejected")
 
     def _return_free_memory(self, is_lost: bool) -> None:
-        """To the system, when a search has ended and once in many scans: glibc keeps what a process has freed."""
+        """Return memory to the system after a search and once every SCANS_PER_TRIM scans: glibc keeps freed memory."""
         self._scans_since_trim += 1
         if not is_lost and (self._was_lost or self._scans_since_trim >= SCANS_PER_TRIM):
             self._scans_since_trim = 0
@@ -86,7 +86,7 @@ class RegistrationServer:
         return se3.apply(se3.invert(self._T_map_odom), points).astype(np.float32)
 
     def reset(self) -> None:
-        """Forget the trajectory."""
+        """Start a new trajectory."""
         self._odometry.reset()
 
     def num_recent_scans(self) -> int:

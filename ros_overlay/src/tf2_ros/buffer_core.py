@@ -34,7 +34,7 @@ class BufferCore:
         self._lock = threading.RLock()
 
     def clear(self) -> None:
-        """Forget every moving transform; static ones are sent once only, so they stay."""
+        """Discard every moving transform; static ones are sent only once, so they are kept."""
         with self._lock:
             self._frames = {child: c for child, c in self._frames.items() if isinstance(c, StaticCache)}
 
@@ -135,7 +135,7 @@ class BufferCore:
         return inverse(self._compose(to_target)) @ self._compose(to_source)
 
     def _chain(self, frame: str, stamp: int) -> tuple[list[tuple[str, Sample | None]], ExtrapolationException | None]:
-        """From the frame up to its root: (frame, its sample), the last one with None.
+        """The chain from the frame up to its root: (frame, its sample), the last one with None.
 
         Where a sample is missing at `stamp`, the chain ends there, and the exception says why.
         """
