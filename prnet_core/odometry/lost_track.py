@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from prnet_core.geometry import se3
@@ -70,7 +72,8 @@ class LostTrack:
             predictions = [*changed, Predicted(segment.pose, segment.twist)]
         is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
         registration = self._registrations.tracking if is_tracking else self._registrations.relocation
-        result, twist = segment.track(sweep, predictions, (registration,))
+        tried = chain(predictions, segment.turning_prediction(sweep, time))
+        result, twist = segment.track(sweep, tried, (registration, registration))
         if result.usable:
             segment.follow(sweep, time, twist, result)
             segment.scale.update(sweep)

@@ -12,6 +12,8 @@ MAX_TRANSLATION_ERROR = 0.25  # of the scan's median range, and
 MAX_ROTATION_ERROR = 0.35  # radians: a guess frame that was further off last time is tried second
 SLOWER, FASTER = (0.0, 0.5, 1.0), (1.5, 2.0, 2.5)  # shares of the last velocity, that the sensor may have had since
 
+TURNS = (3.0, 6.0, 9.0, 12.0)  # rad/s^2, about each axis
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -65,6 +67,13 @@ class Prediction:
         """The sensor braked, stopped or accelerated since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
         return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
+
+    def by_turning(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
+        """The sensor began or ended to turn since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
+        elapsed = min(elapsed, self._max_seconds)
+        axes = np.vstack([np.eye(3), -np.eye(3)])
+        changes = [np.r_[np.zeros(3), elapsed * turn * axis] for turn in TURNS for axis in axes]
+        return [Predicted(pose @ se3.exp((twist + 0.5 * change) * elapsed), twist + change) for change in changes]
 
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
         """The guess frame's prediction from the last pose (4, 4) beside another one, the more reliable first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -155,7 +156,8 @@ class ScanOdometry:
         if is_lost:
             target = segment.target()
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
-        result, twist = segment.track(sweep, near, self._attempts(time), deadline)
+        tried = near if is_lost else chain(near, segment.turning_prediction(sweep, time))
+        result, twist = segment.track(sweep, tried, self._attempts(time), deadline)
         if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))

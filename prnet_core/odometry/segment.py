@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -84,27 +85,39 @@ class Segment:
         """The sensor had another share of its velocity since: a prediction for each."""
         return self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time, shares)
 
+    def turning_prediction(self, sweep: Sweep, time: float) -> Iterator[Predicted]:
+        """One more prediction where a turn brings the sweep nearer to the map than the velocity; computed when used."""
+        elapsed = time - self.pose_time
+        unchanged = self.prediction.by_changed_velocity(self.pose, self.twist, elapsed, (1.0,))
+        turns = self.prediction.by_turning(self.pose, self.twist, elapsed)
+        nearest = nearest_prediction(sweep, [*unchanged, *turns], self.target())
+        if nearest is not unchanged[0]:
+            yield nearest
+
     def track(
         self,
         sweep: Sweep,
-        predictions: list[Predicted],
+        predictions: Iterable[Predicted],
         attempts: tuple[Registration, ...],
         deadline: float = np.inf,
     ) -> tuple[RegistrationResult, np.ndarray]:
-        """The first result near a prediction that can be followed, else the last one, and the sweep's twist (6,) there.
+        """The first result that can be followed, else the first one of all, and the twist (6,) of the sweep there.
 
         attempts: see `scan_tracker.track`. deadline: of `time.perf_counter()`. Nearness to a prediction verifies only
         where the scan is tracked and the prediction is by a measured velocity.
         """
         tracking = self._registrations.tracking
         usual = self.usual if attempts[0] is tracking and self.elapsed is not None else None
-        result = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
-        twist = np.zeros(6)
+        first: tuple[RegistrationResult, np.ndarray] | None = None
         for predicted in predictions:
-            result, twist = track(sweep, predicted, self.target(), attempts, usual, tracking.config, deadline)
-            if self.usual.can_follow(result) or clock.perf_counter() > deadline:
+            tracked = track(sweep, predicted, self.target(), attempts, usual, tracking.config, deadline)
+            if self.usual.can_follow(tracked[0]):
+                return tracked
+            first = first or tracked
+            if clock.perf_counter() > deadline:
                 break
-        return result, twist
+        not_near = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
+        return first or (not_near, np.zeros(6))
 
     def longest_tracked_gap(self, usual_interval: float | None) -> float:
         """Seconds since the last pose within which the prediction counts in the verification."""

@@ -55,6 +55,15 @@ def test_near_a_guess_little_agreement_is_enough():
     assert verify(quality(0.3, 0.008), without_alternatives(CONFIG))[0] == "accepted"
 
 
+def test_near_a_guess_moving_things_may_violate_free_space_where_surfaces_meet():
+    near = without_alternatives(CONFIG)
+    assert verify(quality(0.6, 0.05), CONFIG)[0] == "rejected"
+    assert verify(quality(0.6, 0.05), near)[0] == "accepted"
+    assert verify(quality(0.6, 0.05, surface=0.8), near)[0] == "rejected"
+    assert verify(quality(0.4, 0.05), near)[0] == "rejected"
+    assert verify(quality(0.6, 0.1), near)[0] == "rejected"
+
+
 def test_what_one_thing_near_the_sensor_violates_may_agree_much_more_than_all_others():
     assert outstanding_factor(quality(0.5, 0.06, 0.056), CONFIG) == CONFIG.outstanding_agreement_unrivalled
     assert outstanding_factor(quality(0.5, 0.06, 0.03), CONFIG) == inf
