@@ -42,7 +42,7 @@ class OdometryScan:
 class MapPose:
     """The pose of the robot in the map after a scan.
 
-    state: 'searching' (nothing known), 'ambiguous' (several places fit; more scans are waited for), 'localized', or
+    state: 'searching' (nothing known), 'ambiguous' (several places fit; more scans are needed), 'localized', or
         'unverified' (localized before, by odometry alone since: outside the map, or the place has changed).
     reason: of the last verification. T_map_odom: (4, 4), or None where it is not known, for poses of `trajectory`.
     found: the verification of this scan, when there was one and it was accepted, else None.
@@ -78,7 +78,7 @@ class MapTracker:
         self._next_search = -np.inf
 
     def set_initial_pose(self, T_map_sensor: np.ndarray) -> None:
-        """A guess (4, 4) that the next scan is verified at."""
+        """Set an initial guess (4, 4), at which the next scan is verified."""
         self._initial_pose = T_map_sensor
 
     def add_scan(self, scan: OdometryScan) -> MapPose:

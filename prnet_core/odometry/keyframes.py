@@ -53,7 +53,7 @@ def is_keyframe(
 class Keyframes:
     """The keyframes of a trajectory in order of time. Memory is bounded by `max_frames` times `max_points`.
 
-    When there are too many, one of the two nearest to each other goes: places remain covered.
+    When there are too many, one of the two nearest to each other is dropped: places remain covered.
     """
 
     def __init__(self, max_frames: int, max_points: int, num_protected: int):
@@ -79,7 +79,7 @@ class Keyframes:
         return frame
 
     def add_earlier(self, earlier: Keyframes, T_map_earlier: np.ndarray) -> None:
-        """Keep those of an earlier map too, in another segment. T_map_earlier: (4, 4) from its frame to this map's."""
+        """Also keep the keyframes of an earlier map, in another segment. T_map_earlier: (4, 4) into this map."""
         moved = [replace(frame, T_map_sensor=T_map_earlier @ frame.T_map_sensor) for frame in earlier._frames]
         self._segment = earlier._segment + 1
         for frame in self._frames:
@@ -106,14 +106,14 @@ class Keyframes:
         return self._prepared.get(frame, voxel_size, prepare)
 
     def around(self, frame: Keyframe) -> list[Keyframe]:
-        """The keyframes of a frame's segment, those nearest to it first; from now on more are added to that segment."""
+        """The keyframes of a frame's segment, the nearest first; later keyframes are added to that segment."""
         self._segment = frame.segment
         position = frame.T_map_sensor[:3, 3]
         same = [other for other in self._frames if other.segment == frame.segment]
         return sorted(same, key=lambda other: float(np.linalg.norm(other.T_map_sensor[:3, 3] - position)))
 
     def most_similar_first(self, points: np.ndarray) -> list[Keyframe]:
-        """All keyframes, those that look most like a scan (N, 3) in its sensor's frame first."""
+        """All keyframes, those most similar to a scan (N, 3) in its sensor's frame first."""
         wanted = signature(points)
         return sorted(self._frames, key=lambda frame: float(np.abs(frame.signature - wanted).sum()))
 

@@ -29,7 +29,7 @@ class LostTrack:
         self.stop()
 
     def stop(self) -> None:
-        """The odometry is not lost any more."""
+        """End the track: the odometry is not lost any more."""
         self.segment: Segment | None = None
         self.T_map_first = np.eye(4)  # its first scan at the middle of its sweep, in the map of the lost segment
         self.num_followed = 0

@@ -13,7 +13,7 @@ from prnet_core.odometry.metrics import match_stamps
 
 
 def draw_trajectory(trajectory: Trajectory, ground_truth: Trajectory | None, path: Path) -> None:
-    """Draw the positions from above and their height over time; the ground truth is laid on the first shared pose."""
+    """Draw the positions from above and the height over time; the ground truth is aligned at the first shared pose."""
     from matplotlib.figure import Figure
 
     lines = [("estimate", "tab:orange", trajectory.stamps, trajectory.poses[:, :3, 3])]

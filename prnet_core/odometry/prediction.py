@@ -64,12 +64,12 @@ class Prediction:
     def by_changed_velocity(
         self, pose: np.ndarray, twist: np.ndarray, elapsed: float, shares: tuple[float, ...]
     ) -> list[Predicted]:
-        """The sensor braked, stopped or accelerated since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
+        """For a sensor that braked, stopped or accelerated since its pose (4, 4) and twist (6,) `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
         return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
 
     def by_turning(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
-        """The sensor began or ended to turn since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
+        """For a sensor that began or stopped turning since its pose (4, 4) and twist (6,) `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
         axes = np.vstack([np.eye(3), -np.eye(3)])
         changes = [np.r_[np.zeros(3), elapsed * turn * axis] for turn in TURNS for axis in axes]
@@ -83,7 +83,7 @@ class Prediction:
         return [guess, predicted] if self.is_guess_trusted else [predicted, guess]
 
     def measured(self, motion: np.ndarray, scale: float, change: np.ndarray | None, elapsed: float) -> None:
-        """The motion (4, 4) of the last `elapsed` seconds, at a scan of that median range, was measured.
+        """Take in a measured motion (4, 4) of the last `elapsed` seconds; scale: median range of the scan.
 
         change: (6,) of the twist in that time, or None when one of both twists is not known.
         """
@@ -94,5 +94,5 @@ class Prediction:
         self._guess_motion = np.eye(4)
 
     def restart(self) -> None:
-        """The motion was not measured: the trajectory starts, or the scan was found again elsewhere."""
+        """Continue without a measured motion: the trajectory starts, or the scan was found again elsewhere."""
         self._acceleration, self._guess_motion = None, np.eye(4)

@@ -68,7 +68,7 @@ class ScanOdometry:
         self._found()
 
     def _found(self) -> None:
-        """The odometry is not lost, or not any more."""
+        """Leave the lost state."""
         self._lost_scans, self._num_searches = 0, 0
         self._lost_track.stop()
         self.keyframes.release()
@@ -192,7 +192,7 @@ class ScanOdometry:
         return time - self._segment.pose_time <= gap
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
-        """The scan was found on the local map: continue."""
+        """Continue with a scan that was found on the local map."""
         motion = self._segment.follow(sweep, time, twist, result, self._lost_scans > 0)
         return self._used(sweep, result, motion)
 
@@ -212,7 +212,7 @@ class ScanOdometry:
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
+        """Search for a scan that is not near the prediction: one target for each scan, the local map or a keyframe."""
         segment, found = self._segment, self._search_targets(sweep, time, twist, predicted, deadline)
         if found is None:
             if self._lost_scans == 0:
@@ -231,7 +231,7 @@ class ScanOdometry:
         return self._relocate(sweep, time, predicted, found)
 
     def _is_search_due(self) -> bool:
-        """While the motion of lost scans is tracked, a search and an attempt near the prediction take turns."""
+        """Whether to search: while lost scans are tracked, searches and attempts near the prediction alternate."""
         return self._lost_track.num_followed > 0 and self._lost_scans % 2 == 0
 
     def _search_targets(
@@ -260,7 +260,7 @@ class ScanOdometry:
         return is_reachable(pose, predicted, self._segment.twist, time - self._segment.pose_time, sweep.scale)
 
     def _relocate(self, sweep: Sweep, time: float, predicted: np.ndarray, found: Found) -> OdometryUpdate:
-        """Found again after being lost: odom continues from the prediction, the map's correction takes the jump."""
+        """Continue after a relocation: odom from the prediction; the correction T_map_odom takes the jump."""
         segment, frame = self._segment, found.frame or self._segment.map.newest
         motion = se3.invert(segment.pose) @ predicted
         self._T_map_odom = found.T_map_sensor @ se3.invert(predicted) @ self._T_map_odom

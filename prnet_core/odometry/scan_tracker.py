@@ -1,4 +1,4 @@
-"""Registration of a scan near its predicted pose, which is cheap."""
+"""Fast registration of a scan near its predicted pose."""
 
 from __future__ import annotations
 

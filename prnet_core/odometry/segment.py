@@ -49,7 +49,7 @@ class Segment:
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
-        """The first scan; False where it is not usable. twist: (6,) the expected one, or None where none is known."""
+        """Start with the first scan; False if it is not usable. twist: (6,) as expected, or None if not known."""
         if len(sweep) < self._registrations.full.config.min_points or self.scale.update(sweep) == 0.0:
             return False
         self.pose_time = time
@@ -77,12 +77,12 @@ class Segment:
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
 
     def predictions_while_lost(self, sweep: Sweep, time: float, shares: tuple[float, ...] = SLOWER) -> list[Predicted]:
-        """The same, but the sensor had another share of its velocity since."""
+        """Predictions for a sensor that has had another share of its velocity since."""
         changed = self.by_changed_velocity(time, shares)
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, changed, self.target()))
 
     def by_changed_velocity(self, time: float, shares: tuple[float, ...]) -> list[Predicted]:
-        """The sensor had another share of its velocity since: a prediction for each."""
+        """A prediction for each share of the last velocity."""
         return self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time, shares)
 
     def turning_prediction(self, sweep: Sweep, time: float) -> Iterator[Predicted]:

@@ -22,7 +22,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
+    """Configuration near a prediction: no coarse stage, fewer verified points, no symmetric alternatives.
 
     The prediction distinguishes alternatives.
     """
@@ -35,7 +35,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
 
 
 def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For a scan while lost: the most promising hypothesis of a few, refined just far enough to be verified.
+    """Configuration while lost: the most promising hypothesis of a few, refined just far enough to be verified.
 
     A correct hypothesis converges within a few iterations. The next scans, tracked, refine the pose.
     """
@@ -72,7 +72,7 @@ class Tracking:
         self._covariance: np.ndarray | None = None
 
     def add(self, result: RegistrationResult) -> None:
-        """Learn from a scan that was used."""
+        """Update the usual fit with a scan that was used."""
         if result.status != "accepted":
             return
         if self._covariance is None:

@@ -36,7 +36,7 @@ class Process:
         self.stop()
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def check_running(self) -> None:

@@ -24,7 +24,7 @@ class Trajectory:
         self.clear()
 
     def clear(self) -> None:
-        """Start again from nothing."""
+        """Remove all poses."""
         with self._lock:
             self._poses: list[PoseStamped] = []
             self._every, self._count = 1, 0
