@@ -10,6 +10,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
+from prnet_core.odometry.degeneracy import combined_pose
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
@@ -19,7 +20,7 @@ from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.tracking import Registrations, Tracking
-from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.registration import WEAK, Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
@@ -130,6 +131,10 @@ class Segment:
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose = result.T_target_source if refined is None else refined[0]
+        if result.status == WEAK:
+            covariance = result.covariance / self._registrations.full.config.weak_variance_factor
+            predicted = self.predictions(sweep, time)[0].pose
+            pose = combined_pose(pose, covariance, predicted, elapsed, sweep.scale)
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:

@@ -68,7 +68,7 @@ class RegistrationConfig:
     min_detail_agreement: float = 0.75  # of what both see there, the share that agrees
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
-    max_violation_near: float = 0.0  # near a guess, by moving things, where all else agrees
+    near_guess: bool = False  # moving things may violate free space where surfaces meet; a scene that slides is weak
 
     min_agreement_certain: float = 0.75  # an accepted transform ends the search above this agreement and
     max_violation_certain: float = 0.01  # below this violation, or
@@ -126,7 +126,7 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         max_violation_moving=0.0,
         max_violation_unrivalled=0.0,
         max_violation_certain=inf,
-        max_violation_near=0.15,
+        near_guess=True,
         min_surface_agreement=0.68,
         min_inliers_certain=0,
         min_surface_certain=-1.0,

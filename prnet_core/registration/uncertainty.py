@@ -3,10 +3,12 @@
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.alignment import AlignmentQuality, least_constrained_axis
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, WEAK
+
+MAX_CERTAIN_VARIANCE = 0.25  # voxels^2, by the point-to-plane distances
 
 
 def transform_covariance(
@@ -15,17 +17,17 @@ def transform_covariance(
     """Covariance (6, 6), x y z rx ry rz, of a small transform in the target's frame, in the clouds' unit and radians.
 
     sigma^2 (sum J^T J)^-1 of the point-to-plane distances, with the inliers counted as independent only in groups
-    of `correlated_points`. A free direction has the width of the coarse search; a rejected transform is unknown.
+    of `correlated_points`. A free direction that these distances leave uncertain, too, has the width of the coarse
+    search; a rejected transform is unknown.
     """
     if status == REJECTED or quality.num_inliers == 0:
         return np.eye(6) * UNKNOWN_VARIANCE
-    eigenvalues, directions = np.linalg.eigh(quality.information)
-    free = eigenvalues < config.min_information
+    eigenvalues, directions, free, slides = _directions(quality, config)
     independent = quality.num_inliers / config.correlated_points
     residual = max(quality.residual, 0.01)
-    variances = np.where(
-        free, config.coarse_distance_voxels**2, residual**2 / (independent * np.where(free, 1.0, eigenvalues))
-    )
+    variances = residual**2 / (independent * np.maximum(eigenvalues, 1e-9))
+    uncertain = slides | (free & (variances > MAX_CERTAIN_VARIANCE))
+    variances = np.where(uncertain, config.coarse_distance_voxels**2, variances)
     if status == WEAK:
         variances = variances * config.weak_variance_factor
     to_target = twist_to_target(quality, target)
@@ -41,12 +43,30 @@ def twist_to_target(quality: AlignmentQuality, target: PreparedCloud) -> np.ndar
 
 def free_direction(quality: AlignmentQuality, config: RegistrationConfig) -> str | None:
     """The direction that the scene does not constrain, in words, or None when it constrains all."""
-    eigenvalues, directions = np.linalg.eigh(quality.information)
-    if eigenvalues[0] >= config.min_information:
+    _, directions, free, slides = _directions(quality, config)
+    free |= slides
+    if not free.any():
         return None
-    direction = directions[:, 0]
+    direction = directions[:, np.argmax(free)]
     slides = np.linalg.norm(direction[:3]) > np.linalg.norm(direction[3:])
     axis = direction[:3] if slides else direction[3:]
     axis = axis / np.linalg.norm(axis) * np.sign(axis[np.argmax(np.abs(axis))])
     text = "(" + ", ".join(f"{value + 0.0:.2f}" for value in axis) + ")"
     return f"{'translation along' if slides else 'rotation about'} {text}"
+
+
+def _directions(
+    quality: AlignmentQuality, config: RegistrationConfig
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues (6,) and directions (6, 6), as columns, of the information; which are free, and which slide.
+
+    Free: the surfaces hardly constrain it. Slides: the direction nearest to the least constrained axis, where too
+    little of what stands across that axis agrees.
+    """
+    eigenvalues, directions = np.linalg.eigh(quality.information)
+    slides = np.zeros(6, dtype=bool)
+    across = quality.across_agreement
+    if across is not None and across < config.min_across_agreement:
+        axis = least_constrained_axis(quality.information)
+        slides[np.abs(axis @ directions[:3]).argmax()] = True
+    return eigenvalues, directions, eigenvalues < config.min_information, slides

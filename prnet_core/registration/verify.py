@@ -14,7 +14,8 @@ from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
-MIN_SURFACE_NEAR, MIN_AGREEMENT_NEAR = 0.9, 0.5  # near a guess, where moving things violate free space
+MAX_VIOLATION_NEAR = 0.15  # near a guess, by moving things,
+MIN_SURFACE_NEAR, MIN_AGREEMENT_NEAR = 0.9, 0.5  # where all else agrees
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -97,11 +98,11 @@ def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
     agreement, across = quality.agreement, quality.across_agreement
-    if across is not None and across < config.min_across_agreement:
-        return REJECTED
-    if violation < config.max_violation_near:
+    if config.near_guess and violation < MAX_VIOLATION_NEAR:
         if quality.surface_agreement > MIN_SURFACE_NEAR and agreement > MIN_AGREEMENT_NEAR:
             return ACCEPTED
+    if across is not None and across < config.min_across_agreement:
+        return REJECTED
     excess = max(0.0, violation - config.max_violation_certain)
     meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
     agrees = agreement > config.min_agreement_accepted + config.agreement_per_violation * excess

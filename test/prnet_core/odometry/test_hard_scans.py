@@ -39,6 +39,14 @@ def test_few_rings_among_people_follow_a_turn():
     assert error < 0.2
 
 
+def test_where_a_wall_and_people_are_all_that_is_seen_the_velocity_continues():
+    """Nothing but a moving person constrains the translation along the wall."""
+    drive = Drive(PLACES["crowd"](52), DepthCamera.kinect_like(), 30, seed=52, rate=30.0)
+    statuses, error = follow(drive, use_times=False)
+    assert "rejected" not in statuses and "weak" in statuses
+    assert error < 0.2
+
+
 def test_a_table_seen_by_a_noisy_stereo_camera_is_tracked():
     drive = Drive(table_place(3), DepthCamera.table_top_stereo(), 15, seed=0, rate=15.0)
     statuses, error = follow(drive, use_times=False)

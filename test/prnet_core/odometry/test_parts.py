@@ -5,6 +5,7 @@ import pytest
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.covariance import compose_covariance
+from prnet_core.odometry.degeneracy import combined_pose
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
@@ -28,6 +29,19 @@ def test_deskew_is_the_exponential_of_each_point(twist):
 def test_deskew_needs_one_time_a_point():
     with pytest.raises(ValueError, match="need times"):
         deskew(np.zeros((5, 3)), np.zeros(4), TWIST)
+
+
+def test_a_pose_follows_the_prediction_where_it_is_the_less_certain_one():
+    measured, predicted = se3.exp(TWIST), se3.exp(TWIST) @ se3.exp(np.array([0.2, 0.1, 0.0, 0.0, 0.0, 0.02]))
+    certain = np.full(6, 1e-10)
+    pose = combined_pose(measured, np.diag(certain), predicted, 0.1, 2.0)
+    np.testing.assert_allclose(pose, measured, atol=1e-4)
+    about_sensor = np.diag(certain + np.array([1e4, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    pose = combined_pose(measured, se3.moved_covariance(measured, about_sensor), predicted, 0.1, 2.0)
+    moved = se3.log(se3.invert(measured) @ pose)
+    np.testing.assert_allclose(
+        moved, [se3.log(se3.invert(measured) @ predicted)[0], 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3
+    )
 
 
 def test_covariance_of_a_chain_agrees_with_sampling():
