@@ -25,6 +25,7 @@ from verification_data import (
     Pair,
     available_groups,
     different_places,
+    fifth_places,
     fourth_places,
     later_places,
     narrow_places,
@@ -42,7 +43,6 @@ from verification_rules import (
     best_of_pairs,
     has_correct,
     has_detail,
-    is_distinct,
     is_verified,
 )
 from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
@@ -67,6 +67,7 @@ SPECIAL = {
     "later different places": later_places,
     "third different places": third_places,
     "fourth different places": fourth_places,
+    "fifth different places": fifth_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
@@ -76,7 +77,7 @@ SPECIAL = {
 def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str, bool], int], list[str]]:
     """Accepted pairs by (group, is it correct), thresholds chosen without their recording; and those, in words."""
     groups = {name: rows for name, rows in groups.items() if name not in ALIKE}
-    table, names, _ = make_table(groups, is_distinct)
+    table, names, _ = make_table(groups)
     check_table(table, [row for rows in groups.values() for row in rows])
     rows, accepted, configs = leave_one_recording_out(table)
     counts: dict[tuple[str, bool], int] = {}
@@ -131,8 +132,8 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
     table = {}
     for name, rows in groups.items():
         kept = best_of_pairs(rows)
-        constrained = [item for item in kept if has_correct(item.row, rows)]
-        best = [item for item in constrained if has_correct(item.row, rows, has_detail)]
+        constrained = [item for item in kept if has_correct(item.pair, rows)]
+        best = [item for item in constrained if has_correct(item.pair, rows, has_detail)]
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
         correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
@@ -213,7 +214,7 @@ def main() -> None:
     if arguments.fit:
         groups = {name: rows for name, rows in load().items() if is_chosen_on(name)}
         write_calibration(groups)
-        chosen = choose(make_table(groups, is_distinct)[0])
+        chosen = choose(make_table(groups)[0])
         print("\n".join(f"{name}: {getattr(chosen, name):g}, shipped {getattr(CONFIG, name):g}" for name in GRIDS))
     if arguments.report:
         groups = {name: rows for name, rows in load().items() if name.startswith("held out") == arguments.held_out}

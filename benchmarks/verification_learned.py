@@ -15,7 +15,7 @@ from registration_verification import is_chosen_on
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from verification_candidates import Row, load
-from verification_rules import CONFIG, is_distinct
+from verification_rules import CONFIG
 from verification_thresholds import Table, make_table
 
 THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995)
@@ -40,7 +40,7 @@ def features(table: Table, rows: list[Row]) -> np.ndarray:
 
 def main() -> None:
     groups = {name: rows for name, rows in load().items() if is_chosen_on(name)}
-    table, names, _ = make_table(groups, is_distinct)
+    table, names, _ = make_table(groups)
     values = features(table, [row for rows in groups.values() for row in rows])
     group = np.array(names)[table.pair]
     is_scan = np.isfinite(table.violation)

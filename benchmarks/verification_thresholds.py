@@ -7,6 +7,7 @@ from itertools import groupby
 
 import numpy as np
 from verification_candidates import Row
+from verification_rules import rivals
 
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.uncertainty import free_direction
@@ -21,21 +22,13 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_surface_agreement": (0.6, 0.66, 0.7, 0.74, 0.78, 0.82, 0.86),
     "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
-    "max_violation_outstanding": (0.05, 0.07, 0.09),
-    "min_agreement_outstanding": (0.75, 0.8, 0.85),
-    "outstanding_agreement": (1.08, 1.12, 1.16, 1.2),
-    "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
-    "max_static_violation": (0.02, 0.025, 0.03, 0.04),
-    "max_static_share": (0.38, 0.45, 0.5, 0.6),
-    "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
-    "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
+    "max_violation_outstanding": (0.06, 0.08, 0.1, 0.12, 0.15),
+    "max_static_outstanding": (0.02, 0.03, 0.04, 0.05),
+    "min_surface_outstanding": (0.84, 0.86, 0.88, 0.9, 0.92),
+    "min_agreement_outstanding": (0.3, 0.4, 0.45, 0.5),
+    "outstanding_agreement": (1.05, 1.1, 1.15, 1.2, 1.3),
+    "violation_per_detail": (2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0),
     "min_information_moving": (0.008, 0.012, 0.016),
-    "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
-    "max_violation_unrivalled": (0.0, 0.05, 0.1, 0.12, 0.15),
-    "max_static_unrivalled": (0.01, 0.015, 0.02, 0.03),
-    "min_surface_unrivalled": (0.85, 0.88, 0.9, 0.92),
-    "min_agreement_unrivalled": (0.4, 0.45, 0.5, 0.55),
-    "outstanding_agreement_unrivalled": (2.0, 2.2, 2.5, 3.0),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
@@ -50,7 +43,8 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; recording: of its recording. agrees_more: its agreement divided by that of the
-    best distinct candidate of its pair. detail, detail_agreement: as if all agreed where there is no sensor origin.
+    best of its rivals: see `verification_rules.rivals`. detail, detail_agreement: as if all agreed where there is no
+    sensor origin.
     """
 
     pair: np.ndarray
@@ -91,18 +85,11 @@ class Table:
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
         c = config
-        crowd = (self.violation < c.max_violation_outstanding) & (self.agreement > c.min_agreement_outstanding)
-        moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
-        moving &= self.static_violation < c.max_static_share * self.violation
-        moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
-        moving &= self.information > c.min_information_moving
-        unrivalled = (self.violation < c.max_violation_unrivalled) & (self.static_violation < c.max_static_unrivalled)
-        unrivalled &= self.surface > c.min_surface_unrivalled
-        unrivalled &= self.agreement > c.min_agreement_unrivalled
-        factor = np.where(unrivalled, c.outstanding_agreement_unrivalled, np.inf)
-        factor[moving] = c.outstanding_agreement_moving
-        factor[crowd] = c.outstanding_agreement
-        factor[self.across <= c.min_across_agreement] = np.inf
+        moving = (self.violation < c.max_violation_outstanding) & (self.static_violation < c.max_static_outstanding)
+        moving &= (self.surface > c.min_surface_outstanding) & (self.agreement > c.min_agreement_outstanding)
+        moving &= self.across > c.min_across_agreement
+        needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
+        factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)
         objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
         factor = np.where(np.isfinite(self.violation), factor, objects)
         return (self.agrees_more >= factor) & self.enough & ~self.is_free
@@ -119,7 +106,7 @@ class Table:
         return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
 
-def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[str], list[str]]:
+def make_table(groups: dict[str, list[Row]]) -> tuple[Table, list[str], list[str]]:
     """The candidates of all groups, and the group of each pair and the name of each recording."""
     columns: list[list[tuple]] = []
     pairs, recordings, number = [], {}, 0
@@ -131,7 +118,7 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
             recording = recordings.setdefault((name, first), len(recordings))
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
-                rivals = [other.quality.agreement for other in pair if is_distinct(row, other)]
+                others = [quality.agreement for quality in rivals(row, pair)]
                 columns.append(
                     (
                         number,
@@ -146,7 +133,7 @@ def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[s
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
-                        q.agreement / max([1e-9, *rivals]),
+                        q.agreement / max([1e-9, *others]),
                         1.0 if row.detail is None else row.detail.share,
                         1.0 if row.detail is None else row.detail.agreement,
                     )
@@ -179,7 +166,8 @@ def choose(table: Table) -> RegistrationConfig:
 
 def with_hope(table: Table) -> np.ndarray:
     """Rows, as indices, of the pairs of which some thresholds of `GRIDS` could accept a candidate."""
-    scans = (table.violation < max(GRIDS["max_violation_moving"])) & (table.surface > GRIDS["min_surface_agreement"][0])
+    scans = table.violation < max(GRIDS["max_violation_outstanding"])
+    scans &= table.surface > GRIDS["min_surface_agreement"][0]
     scans &= table.agreement > GRIDS["min_agreement_accepted"][0]
     objects = np.isnan(table.violation) & (table.agreement > GRIDS["min_agreement_outstanding_object"][0])
     return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))

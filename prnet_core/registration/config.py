@@ -76,21 +76,13 @@ class RegistrationConfig:
     min_both_agreements: float = 0.65  # or both this below that violation: scans that are noisy or not deskewed
     min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
     min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
-    max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
-    min_agreement_outstanding: float = 0.8
-    outstanding_agreement: float = 1.12  # times the agreement of every other transform
-    max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
-    max_static_violation: float = 0.03  # up to this violation without its largest cluster,
-    max_static_share: float = 0.45  # and up to this share of the violation,
-    min_surface_moving: float = 0.85  # where surfaces meet otherwise,
-    min_agreement_moving: float = 0.65
-    min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
-    outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
-    max_violation_unrivalled: float = 0.15  # something near the sensor moves, or the overlap is small: accepted where
-    max_static_unrivalled: float = 0.015  # nothing but the largest cluster violates free space, and
-    min_surface_unrivalled: float = 0.9  # surfaces meet,
-    min_agreement_unrivalled: float = 0.45
-    outstanding_agreement_unrivalled: float = 2.2  # times the agreement of every other transform
+    max_violation_outstanding: float = 0.12  # moving things: accepted where all other transforms agree less, with
+    max_static_outstanding: float = 0.04  # this violation at most without its largest cluster,
+    min_surface_outstanding: float = 0.9  # surfaces that meet,
+    min_agreement_outstanding: float = 0.4
+    outstanding_agreement: float = 1.1  # times the agreement of every other transform, or this times the violation
+    violation_per_detail: float = 4.0  # divided by the share that agrees beside the largest planes
+    min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
     min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
@@ -122,8 +114,6 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         min_detail=0.0,
         clear_detail=-1.0,
         max_violation_outstanding=0.0,
-        max_violation_moving=0.0,
-        max_violation_unrivalled=0.0,
         max_violation_certain=inf,
         min_surface_agreement=0.68,
         min_inliers_certain=0,
