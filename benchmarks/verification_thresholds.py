@@ -87,7 +87,7 @@ class Table:
         c = config
         moving = (self.violation < c.max_violation_outstanding) & (self.static_violation < c.max_static_outstanding)
         moving &= (self.surface > c.min_surface_outstanding) & (self.agreement > c.min_agreement_outstanding)
-        moving &= self.across > c.min_across_agreement
+        moving &= (self.across > c.min_across_agreement) & self.distinctive(c)
         needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
         factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)
         objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)

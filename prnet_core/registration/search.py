@@ -112,9 +112,9 @@ class Search:
             return False
         if self.outstanding is not best:
             limit = best.quality.agreement / factor
-            others = self.distinct(best, self.candidates) + self.alternatives(best)
-            if any(other.quality.agreement > limit for other in others):
-                return False
+            for others in (lambda: self.distinct(best, self.candidates), lambda: self.alternatives(best)):
+                if any(other.quality.agreement > limit for other in others()):
+                    return False
             self.outstanding = best
         return True
 
@@ -122,8 +122,9 @@ class Search:
         """How many times less all others must agree for a candidate to stand out; inf: it never does."""
         if not may_stand_out(candidate.quality, self.config):
             return float("inf")
-        detail = None if candidate.quality.violation is None else self.detail(candidate)
-        return outstanding_factor(candidate.quality, detail, self.config)
+        if candidate.quality.violation is None:
+            return self.config.outstanding_agreement_object
+        return outstanding_factor(candidate.quality, self.detail(candidate), self.config)
 
     def _stages(
         self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses

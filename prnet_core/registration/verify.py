@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.detail import Detail
+from prnet_core.registration.detail import Detail, is_distinctive
 from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
-NO_DETAIL = 1e-9
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -63,16 +64,14 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
     )
 
 
-def outstanding_factor(quality: AlignmentQuality, detail: Detail | None, config: RegistrationConfig) -> float:
-    """How many times less all others must agree for a transform that may stand out.
+def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: RegistrationConfig) -> float:
+    """How many times less all others must agree for a transform of two scans that may stand out; inf: it never does.
 
-    The more detail agrees for each point that violates free space, the less the others matter. detail: None without a
-    sensor origin.
+    The more detail agrees for each point that violates free space, the less the others matter.
     """
-    if quality.violation is None or detail is None:
-        return config.outstanding_agreement_object
-    needed = config.violation_per_detail * quality.violation / max(detail.share, NO_DETAIL)
-    return max(config.outstanding_agreement, needed)
+    if quality.violation is None or not is_distinctive(detail, quality, config):
+        return inf
+    return max(config.outstanding_agreement, config.violation_per_detail * quality.violation / detail.share)
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
