@@ -63,7 +63,7 @@ def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
     registration, origins = Registration(None, CONFIG), (pair.source_origin, pair.target_origin)
     both = zip((pair.source_points, pair.target_points), origins, strict=True)
     clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
-    return max(map(registration.voxel_size_for, clouds)), clouds
+    return max(map(registration.pair_voxel_size_for, clouds)), clouds
 
 
 def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:

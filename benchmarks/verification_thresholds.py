@@ -20,21 +20,19 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_agreement_accepted": (0.15, 0.2, 0.25, 0.3, 0.4),
     "agreement_per_violation": (0.0, 10.0, 20.0, 30.0),
     "min_surface_agreement": (0.6, 0.66, 0.7, 0.74, 0.78, 0.82, 0.86),
-    "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
+    "surface_per_violation": (0.0, 4.0, 6.0, 8.0, 10.0, 12.0),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
-    "max_violation_outstanding": (0.06, 0.08, 0.1, 0.12, 0.15),
-    "max_static_outstanding": (0.02, 0.03, 0.04, 0.05),
+    "max_violation_outstanding": (0.06, 0.08, 0.1, 0.12, 0.14),
     "min_surface_outstanding": (0.84, 0.86, 0.88, 0.9, 0.92),
-    "min_agreement_outstanding": (0.3, 0.4, 0.45, 0.5),
     "outstanding_agreement": (1.05, 1.1, 1.15, 1.2, 1.3),
-    "violation_per_detail": (2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0),
+    "violation_per_detail": (2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     "min_information_moving": (0.008, 0.012, 0.016),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
     "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
-    "outstanding_agreement_object": (1.3, 1.5, 1.8),
+    "outstanding_agreement_object": (1.1, 1.2, 1.3, 1.5),
 }
 
 
@@ -85,8 +83,7 @@ class Table:
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
         c = config
-        moving = (self.violation < c.max_violation_outstanding) & (self.static_violation < c.max_static_outstanding)
-        moving &= (self.surface > c.min_surface_outstanding) & (self.agreement > c.min_agreement_outstanding)
+        moving = (self.violation < c.max_violation_outstanding) & (self.surface > c.min_surface_outstanding)
         moving &= (self.across > c.min_across_agreement) & self.distinctive(c)
         needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
         factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)

@@ -50,15 +50,12 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
 
     Moving things violate free space, but surfaces meet; clouds without an origin agree less the less they overlap.
     """
-    violation, static = quality.violation, quality.static_violation
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
         return False
-    if violation is None or static is None:
+    if quality.violation is None:
         return quality.agreement > config.min_agreement_outstanding_object
     return (
-        violation < config.max_violation_outstanding
-        and static < config.max_static_outstanding
-        and quality.agreement > config.min_agreement_outstanding
+        quality.violation < config.max_violation_outstanding
         and quality.surface_agreement > config.min_surface_outstanding
         and (quality.across_agreement or 1.0) > config.min_across_agreement
     )
