@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from held_out_pairs import HELD_OUT, further_places, held_out_pairs, held_out_places
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from registration_data import shape_views
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
@@ -62,7 +62,6 @@ def different_objects():
 SPECIAL = {
     **{name: partial(held_out_pairs, name) for name in HELD_OUT},
     "held out different places": held_out_places,
-    "held out further places": further_places,
     "different places": different_places,
     "later different places": later_places,
     "third different places": third_places,
