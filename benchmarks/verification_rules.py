@@ -53,7 +53,7 @@ class Kept:
     """The transform that the library would give for some candidates, and whether it would be accepted."""
 
     row: Row | Alternative
-    pair: Row  # any candidate of the pair
+    rows: list[Row]  # those candidates
     is_accepted: bool
 
     @property
@@ -74,7 +74,7 @@ def decided(rows: list[Row], config: RegistrationConfig = CONFIG) -> Kept:
             best = candidate
     search._stands_out(best)
     decision = decide(search, best, None)
-    return Kept(search.rows[decision.best], rows[0], decision.status == "accepted")
+    return Kept(search.rows[decision.best], rows, decision.status == "accepted")
 
 
 def best_of_pairs(rows: list[Row], config: RegistrationConfig = CONFIG, without_correct: bool = False) -> list[Kept]:
@@ -122,10 +122,9 @@ def rivals(row: Row, pair: list[Row]) -> list[AlignmentQuality]:
     return others + [other.quality for other in row.alternatives]
 
 
-def has_correct(row: Row, rows: list[Row], condition: Callable[[Row], bool] = lambda row: True) -> bool:
-    """Whether the row's pair has a correct candidate, constrained in all directions, that meets a condition."""
+def has_correct(rows: list[Row], condition: Callable[[Row | Alternative], bool] = lambda row: True) -> bool:
+    """Whether a pair has a correct candidate, constrained in all directions, that meets a condition."""
+    others = [other for row in rows for other in row.alternatives]
     return any(
-        other.is_correct and free_direction(other.quality, CONFIG) is None and condition(other)
-        for other in rows
-        if (other.recording, other.pair) == (row.recording, row.pair)
+        row.is_correct and free_direction(row.quality, CONFIG) is None and condition(row) for row in [*rows, *others]
     )

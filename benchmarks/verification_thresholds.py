@@ -1,4 +1,4 @@
-"""Thresholds of the verification, all chosen at once on labelled candidates, one recording left out at a time."""
+"""Thresholds of the verification, all chosen at once on labelled candidates, one group left out at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from verification_candidates import Row
 from verification_rules import rivals
 
 from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.detail import Detail
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import score
 
@@ -40,19 +41,18 @@ GRIDS: dict[str, tuple[float, ...]] = {
 class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
-    pair: number of the candidate's pair; recording: of its recording. agrees_more: its agreement divided by that of the
+    pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
     best of its rivals: see `verification_rules.rivals`. detail, detail_agreement: as if all agreed where there is no
-    sensor origin.
+    sensor origin, none where it was not measured.
     """
 
     pair: np.ndarray
-    recording: np.ndarray
+    group: np.ndarray
     is_correct: np.ndarray
     score: np.ndarray
     enough: np.ndarray
     is_free: np.ndarray
     violation: np.ndarray
-    static_violation: np.ndarray
     agreement: np.ndarray
     surface: np.ndarray
     across: np.ndarray
@@ -103,41 +103,38 @@ class Table:
         return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
 
-def make_table(groups: dict[str, list[Row]]) -> tuple[Table, list[str], list[str]]:
-    """The candidates of all groups, and the group of each pair and the name of each recording."""
-    columns: list[list[tuple]] = []
-    pairs, recordings, number = [], {}, 0
-    for name, rows in groups.items():
+def make_table(groups: dict[str, list[Row]]) -> Table:
+    """The candidates of all groups, in their order."""
+    columns: list[tuple] = []
+    number = 0
+    for group, rows in enumerate(groups.values()):
         for _, found in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
             pair = list(found)
             free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
-            first = pair[0].recording.split(",")[0]  # of two places
-            recording = recordings.setdefault((name, first), len(recordings))
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
+                detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
                 others = [quality.agreement for quality in rivals(row, pair)]
                 columns.append(
                     (
                         number,
-                        recording,
+                        group,
                         row.is_correct,
                         score(q),
                         q.num_inliers >= RegistrationConfig().min_inliers,
                         is_free,
                         np.nan if q.violation is None else q.violation,
-                        np.nan if q.static_violation is None else q.static_violation,
                         q.agreement,
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
                         q.agreement / max([1e-9, *others]),
-                        1.0 if row.detail is None else row.detail.share,
-                        1.0 if row.detail is None else row.detail.agreement,
+                        detail.share,
+                        detail.agreement,
                     )
                 )
-            pairs.append(name)
             number += 1
-    return Table(*map(np.array, zip(*columns, strict=True))), pairs, [f"{g}: {r}" for g, r in recordings]
+    return Table(*map(np.array, zip(*columns, strict=True)))
 
 
 def value(table: Table, config: RegistrationConfig) -> float:
@@ -170,15 +167,7 @@ def with_hope(table: Table) -> np.ndarray:
     return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))
 
 
-def leave_one_recording_out(table: Table) -> tuple[np.ndarray, np.ndarray, list[RegistrationConfig]]:
-    """Row kept of each pair that could be accepted and whether it is, by thresholds chosen without its recording."""
-    rows, accepted, configs = [], [], []
-    hopeful = with_hope(table)
-    table = table.part(hopeful)
-    for recording in np.unique(table.recording):
-        own = table.recording == recording
-        configs.append(choose(table.part(~own)))
-        found, is_accepted = table.part(own).kept(configs[-1])
-        rows.append(hopeful[own][found])
-        accepted.append(is_accepted)
-    return np.concatenate(rows), np.concatenate(accepted), configs
+def leave_one_group_out(table: Table) -> list[RegistrationConfig]:
+    """For each group the thresholds that are chosen without it."""
+    hopeful = table.part(with_hope(table))
+    return [choose(hopeful.part(hopeful.group != group)) for group in np.unique(table.group)]
