@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import small_gicp
 
+from prnet_core.registration.preprocess import within_reach
 from prnet_core.registration.sample import even_index
 
 LINE_RATIO = 0.2  # second to first standard deviation of the neighbours of a point that lie on a line
@@ -22,6 +23,7 @@ def surface_voxel_size(points: np.ndarray, voxel_size: float, num_neighbors: int
     """
     if voxel_size == 0.0:
         return voxel_size
+    points = points[within_reach(points, voxel_size)]
     centre = points.mean(axis=0)
     while True:
         cloud = small_gicp.voxelgrid_sampling((points - centre) / voxel_size, 1.0).points()[:, :3]
