@@ -36,8 +36,8 @@ Moving things. People, cars and leaves violate free space under the correct tran
 meet (`min_surface_outstanding`) and every other transform agrees less: by `outstanding_agreement`, or by
 `violation_per_detail` times the violation per share of detail, whichever is more. So detail that agrees outweighs what
 moved, and where there is little, others must agree much less. This one rule took the place of three (crowds, one moving
-object, one near object) with 14 thresholds. Of the incorrect candidates whose surfaces meet so well and which agree by
-1.1 times more than all others, none but flights of stairs and equal offices reaches 2.4 where 3 are needed. Shares
+object, one near object) with 14 thresholds. Of the incorrect candidates here whose surfaces meet so well, the largest
+product of detail per violation and agreement per best other one is 2.4 (two flights of stairs); 3 is needed. Shares
 without the largest cluster of the violation, a least agreement, and planar neighbourhoods alone were tried and added
 nothing; violations that the neighbours share were not needed: those of walkers do.
 
