@@ -5,7 +5,7 @@
     python benchmarks/registration_verification.py --fit     writes prnet_core/registration/calibration.py
 
 Candidates lie in data/verification_candidates (not part of the repository). The coefficients
-of the confidence come from the other groups, the thresholds from the other recordings: `verification_thresholds.py`.
+of the confidence and the thresholds come from the other groups: `verification_thresholds.py`.
 `--report --held-out` reports the groups that nothing was chosen on. `registration_whole.py` measures the whole search.
 """
 
@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from held_out_pairs import HELD_OUT, further_places, held_out_pairs, held_out_places
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from registration_data import shape_views
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
     Pair,
     available_groups,
     different_places,
+    fifth_places,
     fourth_places,
     later_places,
     narrow_places,
@@ -42,12 +43,12 @@ from verification_rules import (
     best_of_pairs,
     has_correct,
     has_detail,
-    is_distinct,
     is_verified,
 )
-from verification_thresholds import GRIDS, Table, choose, leave_one_recording_out, make_table
+from verification_thresholds import GRIDS, Table, choose, leave_one_group_out, make_table
 
 from prnet_core.evaluation.table import measured_here
+from prnet_core.registration import RegistrationConfig
 
 ALIKE = ("different twins",)
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "results" / "figures" / "verification_reliability.png"
@@ -62,40 +63,36 @@ def different_objects():
 SPECIAL = {
     **{name: partial(held_out_pairs, name) for name in HELD_OUT},
     "held out different places": held_out_places,
-    "held out further places": further_places,
     "different places": different_places,
     "later different places": later_places,
     "third different places": third_places,
     "fourth different places": fourth_places,
+    "fifth different places": fifth_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
 }
 
 
-def by_left_out_thresholds(groups: dict[str, list[Row]]) -> tuple[dict[tuple[str, bool], int], list[str]]:
-    """Accepted pairs by (group, is it correct), thresholds chosen without their recording; and those, in words."""
+def left_out_configs(groups: dict[str, list[Row]]) -> tuple[dict[str, RegistrationConfig], list[str]]:
+    """Thresholds of each group, chosen without it; and all of them, in words."""
     groups = {name: rows for name, rows in groups.items() if name not in ALIKE}
-    table, names, _ = make_table(groups, is_distinct)
+    table = make_table(groups)
     check_table(table, [row for rows in groups.values() for row in rows])
-    rows, accepted, configs = leave_one_recording_out(table)
-    counts: dict[tuple[str, bool], int] = {}
-    for row, is_accepted in zip(rows, accepted, strict=True):
-        if is_accepted:
-            key = names[table.pair[row]], bool(table.is_correct[row])
-            counts[key] = counts.get(key, 0) + 1
-    lines = ["", f"Thresholds chosen without one of {len(configs)} recordings, 5 % to 95 %, beside the shipped:", ""]
+    configs = dict(zip(groups, leave_one_group_out(table), strict=True))
+    lines = ["", f"Thresholds chosen without one of {len(configs)} groups, 5 % to 95 %, beside the shipped:", ""]
     lines += ["| threshold | chosen | shipped |", "|---|---|---|"]
     for name in GRIDS:
-        low, high = np.quantile([getattr(config, name) for config in configs], [0.05, 0.95])
+        low, high = np.quantile([getattr(config, name) for config in configs.values()], [0.05, 0.95])
         chosen = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         lines.append(f"| {name} | {chosen} | {getattr(CONFIG, name):g} |")
-    return counts, lines
+    return configs, lines
 
 
 def check_table(table: Table, rows: list[Row]) -> None:
     """The table's rules are those of the library. Raises RuntimeError where they differ."""
-    if not np.array_equal(table.distinctive(CONFIG), [has_detail(row) for row in rows]):
+    measured = [row.detail is not None or row.quality.violation is None for row in rows]
+    if not np.array_equal(table.distinctive(CONFIG)[measured], np.array([has_detail(row) for row in rows])[measured]):
         raise RuntimeError("verification_thresholds.py and detail.py differ")
     if not np.array_equal(table.accepted(CONFIG), [is_verified(row) for row in rows]):
         raise RuntimeError("verification_thresholds.py and verify.py accept different candidates")
@@ -111,29 +108,30 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         measured_here(),
         "",
         "Candidates are refined hypotheses, correct by the tolerance of their group (2 degrees and 0.3 m unless the",
-        "group says otherwise). *Before*: overlap and residual. *Now*: each candidate by itself, shipped thresholds.",
-        "*Best of pair*: the candidate that the search keeps, accepted by itself or because it agrees much better than",
-        "all distinct ones of its pair; correct ones in percent of the pairs with a correct candidate that the scene",
-        "constrains and distinguishes, incorrect ones in percent of all pairs. *Planes alone*: pairs whose correct",
-        "candidates agree on their three largest planes and little else, as many places would; they are weak, and not",
-        "among the percentages. *Left out*: the same, with all thresholds chosen by",
-        "`verification_thresholds.py` on all other recordings. *Best incorrect*:",
-        "accepted in its pair if the search had found no correct one; the search compares it with alternatives too.",
-        "*Different twins* are scans of two rooms with equal insides: one pair of scans does not distinguish them, no",
-        "threshold or confidence is fitted to them. The whole search: [registration_whole.md](registration_whole.md).",
+        "group says otherwise). *Before*: overlap and residual. *Now*: what the library gives if its search has found",
+        "this candidate alone: it compares it with rotations of it and moves along the least constrained axis, and may",
+        "choose one of those; shipped thresholds. *Pair*: the same with all candidates of a pair; correct ones in",
+        "percent of the pairs with a correct candidate that the scene constrains and distinguishes, incorrect ones in",
+        "percent of all pairs. *Planes alone*: pairs whose correct candidates agree on their three largest planes and",
+        "little else, as many places would; they are weak, and not among the percentages. *Left out*: pairs with all",
+        "thresholds chosen by `verification_thresholds.py` on all other groups. *None correct*: accepted of a pair",
+        "if its search had found no correct one. *Different twins* are scans of two rooms with equal insides: one pair",
+        "of scans does not distinguish them, no threshold or confidence is fitted to them. The whole search:",
+        "[registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | now: correct | "
-        "incorrect | best of pair: correct | incorrect | left out: correct | incorrect | best incorrect |",
+        "incorrect | pair: correct | incorrect | left out: correct | incorrect | none correct |",
         "|" + "---|" * 13,
     ]
-    left_out, thresholds = ({}, []) if is_held_out else by_left_out_thresholds(groups)
+    configs, thresholds = ({}, []) if is_held_out else left_out_configs(groups)
     totals: dict[str, int] = {}
     table = {}
     for name, rows in groups.items():
         kept = best_of_pairs(rows)
-        constrained = [item for item in kept if has_correct(item.row, rows)]
-        best = [item for item in constrained if has_correct(item.row, rows, has_detail)]
+        constrained = [item for item in kept if has_correct(item.rows)]
+        best = [item for item in constrained if has_correct(item.rows, has_detail)]
         worst = best_of_pairs(rows, CONFIG, without_correct=True)
+        left_out = best_of_pairs(rows, configs[name]) if name in configs else []
         correct, incorrect = ([row for row in rows if row.is_correct == wanted] for wanted in (True, False))
         counts = {
             "correct": len(correct),
@@ -142,15 +140,15 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
             "before_incorrect": sum(map(accepted_before, incorrect)),
             "now_correct": sum(map(accepted_now, correct)),
             "now_incorrect": sum(map(accepted_now, incorrect)),
-            "left_out_correct": left_out.get((name, True), 0),
-            "left_out_incorrect": left_out.get((name, False), 0),
+            "left_out_correct": sum(i.is_correct_accepted for i in left_out if has_correct(i.rows, has_detail)),
+            "left_out_incorrect": sum(item.is_incorrect_accepted for item in left_out),
             "pairs": len(kept),
             "constrained": len(constrained),
             "best": len(best),
-            "best_correct": sum(item.is_correct_accepted for item in kept),
+            "best_correct": sum(item.is_correct_accepted for item in best),
             "best_incorrect": sum(item.is_incorrect_accepted for item in kept),
             "worst": len(worst),
-            "worst_accepted": sum(item.is_accepted for item in worst),
+            "worst_accepted": sum(item.is_incorrect_accepted for item in worst),
         }
         counts = {key: int(value) for key, value in counts.items()}
         table[name] = counts
@@ -213,7 +211,7 @@ def main() -> None:
     if arguments.fit:
         groups = {name: rows for name, rows in load().items() if is_chosen_on(name)}
         write_calibration(groups)
-        chosen = choose(make_table(groups, is_distinct)[0])
+        chosen = choose(make_table(groups))
         print("\n".join(f"{name}: {getattr(chosen, name):g}, shipped {getattr(CONFIG, name):g}" for name in GRIDS))
     if arguments.report:
         groups = {name: rows for name, rows in load().items() if name.startswith("held out") == arguments.held_out}

@@ -22,11 +22,22 @@ from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
-from prnet_core.registration.search import Search
+from prnet_core.registration.search import Candidate, Search
 from prnet_core.registration.uncertainty import free_direction
+from prnet_core.registration.verify import verify
 
 CONFIG = RegistrationConfig()
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A transform (4, 4) that the search compares a candidate with, and whether it is correct."""
+
+    transform: np.ndarray
+    quality: AlignmentQuality
+    is_correct: bool
+    detail: Detail | None
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,7 @@ class Row:
     transform: np.ndarray  # T_target_source (4, 4)
     previous_information: float  # smallest eigenvalue with the target's normals alone
     detail: Detail | None = None  # with sensor origins, where some thresholds could accept the candidate
+    alternatives: tuple[Alternative, ...] = ()  # where some thresholds could accept the candidate
 
 
 def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
@@ -51,7 +63,7 @@ def voxel_and_clouds(pair: Pair) -> tuple[float, list[np.ndarray]]:
     registration, origins = Registration(None, CONFIG), (pair.source_origin, pair.target_origin)
     both = zip((pair.source_points, pair.target_points), origins, strict=True)
     clouds = [precise_points(points, CONFIG, origin) for points, origin in both]
-    return max(map(registration.voxel_size_for, clouds)), clouds
+    return max(map(registration.pair_voxel_size_for, clouds)), clouds
 
 
 def prepare(pair: Pair) -> tuple[PreparedCloud, PreparedCloud]:
@@ -112,6 +124,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
                 transform,
                 previous_information(source, target, candidate.transform, candidate.quality),
                 detail_of(source, target, candidate.quality),
+                alternatives_of(pair, source, target, candidate),
             )
         )
     return rows
@@ -134,16 +147,33 @@ def previous_information(
 
 
 def detail_of(source: PreparedCloud, target: PreparedCloud, quality: AlignmentQuality) -> Detail | None:
-    """The detail of a measured candidate, where it may decide: see `could_be_accepted`."""
-    return measure_detail(source, target, quality, CONFIG) if could_be_accepted(quality) else None
+    """The detail of a measured candidate with sensor origins, where it may decide: see `could_be_accepted`."""
+    if quality.violation is None or not could_be_accepted(quality):
+        return None
+    return measure_detail(source, target, quality, CONFIG)
+
+
+def alternatives_of(
+    pair: Pair, source: PreparedCloud, target: PreparedCloud, candidate: Candidate
+) -> tuple[Alternative, ...]:
+    """What the search compares a measured candidate with, where that may decide: see `could_be_accepted`."""
+    if not could_be_accepted(candidate.quality):
+        return ()
+    found = []
+    for other in Search(source, target, None, CONFIG).alternatives(candidate):
+        transform = from_voxels(other.transform, source, target)
+        quality, detail = replace(other.quality, samples=()), detail_of(source, target, other.quality)
+        found.append(Alternative(transform, quality, pair.is_correct(transform), detail))
+    return tuple(found)
 
 
 def could_be_accepted(quality: AlignmentQuality) -> bool:
-    """Whether some thresholds of `verification_thresholds.py` accept a candidate with sensor origins."""
-    if quality.violation is None or quality.num_inliers < CONFIG.min_inliers:
+    """Whether some thresholds of `verification_thresholds.py` accept a candidate."""
+    if quality.num_inliers < CONFIG.min_inliers or free_direction(quality, CONFIG) is not None:
         return False
-    agrees = quality.surface_agreement > 0.6 and quality.agreement > 0.15
-    return quality.violation < 0.15 and agrees and free_direction(quality, CONFIG) is None
+    if quality.violation is None:
+        return quality.agreement > 0.25
+    return quality.violation < 0.15 and quality.surface_agreement > 0.6 and quality.agreement > 0.15
 
 
 def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:
@@ -168,10 +198,16 @@ def measure_again(name: str, pairs: Iterator[Pair]) -> None:
             continue
         source, target = prepare(pair)
         for file, i in mine:
-            transform = to_voxels(rows[file][i].transform, source, target)
+            row = rows[file][i]
+            transform = to_voxels(row.transform, source, target)
             quality = measure_alignment(source, target, transform, CONFIG)
-            detail = detail_of(source, target, quality)
-            rows[file][i] = replace(rows[file][i], quality=replace(quality, samples=()), detail=detail)
+            candidate = Candidate(row.hypothesis, transform, quality, verify(quality, CONFIG)[0])
+            rows[file][i] = replace(
+                row,
+                quality=replace(quality, samples=()),
+                detail=detail_of(source, target, quality),
+                alternatives=alternatives_of(pair, source, target, candidate),
+            )
     for file, found in rows.items():
         file.write_bytes(pickle.dumps(found))
 

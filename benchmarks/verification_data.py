@@ -26,9 +26,11 @@ from simulated_pairs import (
 )
 from surveys import (
     ALL_SURVEYS,
+    FIFTH_SURVEYS,
     FOURTH_SURVEYS,
     LATER_SURVEYS,
     NARROW,
+    SEED_FIFTH,
     SEED_FOURTH,
     SEED_LATER,
     SEED_THIRD,
@@ -96,6 +98,11 @@ def third_places() -> Iterator[Pair]:
 def fourth_places() -> Iterator[Pair]:
     """Pairs of different places of `FOURTH_SURVEYS`, 320."""
     yield from places_around(FOURTH_SURVEYS, SEED_FOURTH, (1, 2, 3, 4))
+
+
+def fifth_places() -> Iterator[Pair]:
+    """Pairs of different places of `FIFTH_SURVEYS`, 100."""
+    yield from places_around(FIFTH_SURVEYS, SEED_FIFTH, (1, 2))
 
 
 def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3)) -> Iterator[Pair]:

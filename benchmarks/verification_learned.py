@@ -15,7 +15,7 @@ from registration_verification import is_chosen_on
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from verification_candidates import Row, load
-from verification_rules import CONFIG, is_distinct
+from verification_rules import CONFIG
 from verification_thresholds import Table, make_table
 
 THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995)
@@ -28,7 +28,8 @@ MODELS: dict[str, Callable] = {
 def features(table: Table, rows: list[Row]) -> np.ndarray:
     """(N, 13) of candidates with a sensor origin; 0 of the others."""
     qualities = [row.quality for row in rows]
-    shares = [table.violation, table.static_violation, table.agreement + 0.02, table.surface + 0.02]
+    static = np.array([np.nan if q.static_violation is None else q.static_violation for q in qualities])
+    shares = [table.violation, static, table.agreement + 0.02, table.surface + 0.02]
     values = [np.log(share) for share in shares]
     values += [np.log(table.information + 1e-4), np.log([quality.num_inliers + 1 for quality in qualities])]
     values += [np.log([min(quality.seen_agreement, 1.0) for quality in qualities])]
@@ -40,9 +41,9 @@ def features(table: Table, rows: list[Row]) -> np.ndarray:
 
 def main() -> None:
     groups = {name: rows for name, rows in load().items() if is_chosen_on(name)}
-    table, names, _ = make_table(groups, is_distinct)
-    values = features(table, [row for rows in groups.values() for row in rows])
-    group = np.array(names)[table.pair]
+    table = make_table(groups)
+    rows = [row for found in groups.values() for row in found]
+    values, group = features(table, rows), table.group
     is_scan = np.isfinite(table.violation)
     possible = is_scan & table.enough & ~table.is_free & table.distinctive(CONFIG)
     kept, accepted = table.kept(CONFIG)

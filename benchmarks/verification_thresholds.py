@@ -1,4 +1,4 @@
-"""Thresholds of the verification, all chosen at once on labelled candidates, one recording left out at a time."""
+"""Thresholds of the verification, all chosen at once on labelled candidates, one group left out at a time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from itertools import groupby
 
 import numpy as np
 from verification_candidates import Row
+from verification_rules import rivals
 
 from prnet_core.registration import RegistrationConfig
+from prnet_core.registration.detail import Detail
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import score
 
@@ -19,29 +21,19 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_agreement_accepted": (0.15, 0.2, 0.25, 0.3, 0.4),
     "agreement_per_violation": (0.0, 10.0, 20.0, 30.0),
     "min_surface_agreement": (0.6, 0.66, 0.7, 0.74, 0.78, 0.82, 0.86),
-    "surface_per_violation": (0.0, 6.0, 12.0, 18.0),
+    "surface_per_violation": (0.0, 4.0, 6.0, 8.0, 10.0, 12.0),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
-    "max_violation_outstanding": (0.05, 0.07, 0.09),
-    "min_agreement_outstanding": (0.75, 0.8, 0.85),
-    "outstanding_agreement": (1.08, 1.12, 1.16, 1.2),
-    "max_violation_moving": (0.06, 0.08, 0.1, 0.12),
-    "max_static_violation": (0.02, 0.025, 0.03, 0.04),
-    "max_static_share": (0.38, 0.45, 0.5, 0.6),
-    "min_surface_moving": (0.75, 0.8, 0.85, 0.9),
-    "min_agreement_moving": (0.45, 0.5, 0.55, 0.6, 0.65),
+    "max_violation_outstanding": (0.06, 0.08, 0.1, 0.12, 0.14),
+    "min_surface_outstanding": (0.84, 0.86, 0.88, 0.9, 0.92),
+    "outstanding_agreement": (1.05, 1.1, 1.15, 1.2, 1.3),
+    "violation_per_detail": (2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     "min_information_moving": (0.008, 0.012, 0.016),
-    "outstanding_agreement_moving": (1.2, 1.3, 1.5, 2.0),
-    "max_violation_unrivalled": (0.0, 0.05, 0.1, 0.12, 0.15),
-    "max_static_unrivalled": (0.01, 0.015, 0.02, 0.03),
-    "min_surface_unrivalled": (0.85, 0.88, 0.9, 0.92),
-    "min_agreement_unrivalled": (0.4, 0.45, 0.5, 0.55),
-    "outstanding_agreement_unrivalled": (2.0, 2.2, 2.5, 3.0),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
     "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
     "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
-    "outstanding_agreement_object": (1.3, 1.5, 1.8),
+    "outstanding_agreement_object": (1.1, 1.2, 1.3, 1.5),
 }
 
 
@@ -49,18 +41,18 @@ GRIDS: dict[str, tuple[float, ...]] = {
 class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
-    pair: number of the candidate's pair; recording: of its recording. agrees_more: its agreement divided by that of the
-    best distinct candidate of its pair. detail, detail_agreement: as if all agreed where there is no sensor origin.
+    pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
+    best of its rivals: see `verification_rules.rivals`. detail, detail_agreement: as if all agreed where there is no
+    sensor origin, none where it was not measured.
     """
 
     pair: np.ndarray
-    recording: np.ndarray
+    group: np.ndarray
     is_correct: np.ndarray
     score: np.ndarray
     enough: np.ndarray
     is_free: np.ndarray
     violation: np.ndarray
-    static_violation: np.ndarray
     agreement: np.ndarray
     surface: np.ndarray
     across: np.ndarray
@@ -91,18 +83,10 @@ class Table:
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
         c = config
-        crowd = (self.violation < c.max_violation_outstanding) & (self.agreement > c.min_agreement_outstanding)
-        moving = (self.violation < c.max_violation_moving) & (self.static_violation < c.max_static_violation)
-        moving &= self.static_violation < c.max_static_share * self.violation
-        moving &= (self.surface > c.min_surface_moving) & (self.agreement > c.min_agreement_moving)
-        moving &= self.information > c.min_information_moving
-        unrivalled = (self.violation < c.max_violation_unrivalled) & (self.static_violation < c.max_static_unrivalled)
-        unrivalled &= self.surface > c.min_surface_unrivalled
-        unrivalled &= self.agreement > c.min_agreement_unrivalled
-        factor = np.where(unrivalled, c.outstanding_agreement_unrivalled, np.inf)
-        factor[moving] = c.outstanding_agreement_moving
-        factor[crowd] = c.outstanding_agreement
-        factor[self.across <= c.min_across_agreement] = np.inf
+        moving = (self.violation < c.max_violation_outstanding) & (self.surface > c.min_surface_outstanding)
+        moving &= (self.across > c.min_across_agreement) & self.distinctive(c)
+        needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
+        factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)
         objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
         factor = np.where(np.isfinite(self.violation), factor, objects)
         return (self.agrees_more >= factor) & self.enough & ~self.is_free
@@ -119,41 +103,38 @@ class Table:
         return Table(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
 
-def make_table(groups: dict[str, list[Row]], is_distinct) -> tuple[Table, list[str], list[str]]:
-    """The candidates of all groups, and the group of each pair and the name of each recording."""
-    columns: list[list[tuple]] = []
-    pairs, recordings, number = [], {}, 0
-    for name, rows in groups.items():
+def make_table(groups: dict[str, list[Row]]) -> Table:
+    """The candidates of all groups, in their order."""
+    columns: list[tuple] = []
+    number = 0
+    for group, rows in enumerate(groups.values()):
         for _, found in groupby(rows, key=lambda row: (row.group, row.recording, row.pair)):
             pair = list(found)
             free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
-            first = pair[0].recording.split(",")[0]  # of two places
-            recording = recordings.setdefault((name, first), len(recordings))
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
-                rivals = [other.quality.agreement for other in pair if is_distinct(row, other)]
+                detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
+                others = [quality.agreement for quality in rivals(row, pair)]
                 columns.append(
                     (
                         number,
-                        recording,
+                        group,
                         row.is_correct,
                         score(q),
                         q.num_inliers >= RegistrationConfig().min_inliers,
                         is_free,
                         np.nan if q.violation is None else q.violation,
-                        np.nan if q.static_violation is None else q.static_violation,
                         q.agreement,
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
-                        q.agreement / max([1e-9, *rivals]),
-                        1.0 if row.detail is None else row.detail.share,
-                        1.0 if row.detail is None else row.detail.agreement,
+                        q.agreement / max([1e-9, *others]),
+                        detail.share,
+                        detail.agreement,
                     )
                 )
-            pairs.append(name)
             number += 1
-    return Table(*map(np.array, zip(*columns, strict=True))), pairs, [f"{g}: {r}" for g, r in recordings]
+    return Table(*map(np.array, zip(*columns, strict=True)))
 
 
 def value(table: Table, config: RegistrationConfig) -> float:
@@ -179,21 +160,14 @@ def choose(table: Table) -> RegistrationConfig:
 
 def with_hope(table: Table) -> np.ndarray:
     """Rows, as indices, of the pairs of which some thresholds of `GRIDS` could accept a candidate."""
-    scans = (table.violation < max(GRIDS["max_violation_moving"])) & (table.surface > GRIDS["min_surface_agreement"][0])
+    scans = table.violation < max(GRIDS["max_violation_outstanding"])
+    scans &= table.surface > GRIDS["min_surface_agreement"][0]
     scans &= table.agreement > GRIDS["min_agreement_accepted"][0]
     objects = np.isnan(table.violation) & (table.agreement > GRIDS["min_agreement_outstanding_object"][0])
     return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))
 
 
-def leave_one_recording_out(table: Table) -> tuple[np.ndarray, np.ndarray, list[RegistrationConfig]]:
-    """Row kept of each pair that could be accepted and whether it is, by thresholds chosen without its recording."""
-    rows, accepted, configs = [], [], []
-    hopeful = with_hope(table)
-    table = table.part(hopeful)
-    for recording in np.unique(table.recording):
-        own = table.recording == recording
-        configs.append(choose(table.part(~own)))
-        found, is_accepted = table.part(own).kept(configs[-1])
-        rows.append(hopeful[own][found])
-        accepted.append(is_accepted)
-    return np.concatenate(rows), np.concatenate(accepted), configs
+def leave_one_group_out(table: Table) -> list[RegistrationConfig]:
+    """For each group the thresholds that are chosen without it."""
+    hopeful = table.part(with_hope(table))
+    return [choose(hopeful.part(hopeful.group != group)) for group in np.unique(table.group)]

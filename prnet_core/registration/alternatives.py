@@ -65,18 +65,23 @@ def point_frame(points: np.ndarray) -> np.ndarray:
     return axes
 
 
-def alternative_transforms(source: PreparedCloud, target: PreparedCloud, transform: np.ndarray) -> list[np.ndarray]:
+def alternative_transforms(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, is_corner: bool = False
+) -> list[np.ndarray]:
     """A transform (4, 4) with the source rotated in place, along the axes of the target's normals.
 
-    Scans of a place (a sensor origin is known): by 90, 180 and 270 degrees about each axis. Objects: by all rotations
-    of a cube, and along the principal axes too.
+    Scans of a place (a sensor origin is known): by 90, 180 and 270 degrees about each axis, and where they show a
+    corner of a room and little else (`is_corner`) by 120 degrees about its diagonals, too. Objects: by all rotations of
+    a cube, and along the principal axes too.
     """
     centre = se3.apply(transform, source.points.mean(axis=0)[None])[0]
     rotations: list[np.ndarray] = []
     is_place = bool(source.views and target.views)
     cubes = cube_rotations()
     if is_place:
-        cubes = cubes[np.diagonal(cubes, axis1=1, axis2=2).max(axis=1) == 1.0]  # one axis stays
+        about_axis = np.diagonal(cubes, axis1=1, axis2=2).max(axis=1) == 1.0
+        about_diagonal = np.trace(cubes, axis1=1, axis2=2) == 0.0
+        cubes = cubes[about_axis | (about_diagonal & is_corner)]
     for axes in [normal_frame(target.normals)] + ([] if is_place else [point_frame(target.points)]):
         for cube in cubes:
             rotation = axes @ cube @ axes.T

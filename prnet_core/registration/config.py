@@ -52,7 +52,7 @@ class RegistrationConfig:
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
-    place_margin: float = 0.25  # in a place, which changes more than an object does,
+    place_margin: float = 0.2  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
@@ -61,7 +61,7 @@ class RegistrationConfig:
     min_agreement_accepted: float = 0.2
     agreement_per_violation: float = 20.0  # and more by this times the violation above `max_violation_certain`
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
-    surface_per_violation: float = 12.0  # and more by this times the violation above `max_violation_certain`
+    surface_per_violation: float = 8.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
     min_detail: float = 0.05  # share that agrees beside the largest planes, without a guess; and up to
     clear_detail: float = 0.1  # this share of it,
@@ -77,27 +77,17 @@ class RegistrationConfig:
     min_both_agreements: float = 0.65  # or both this below that violation: scans that are noisy or not deskewed
     min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
     min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
-    max_violation_outstanding: float = 0.07  # moving things: accepted where all other transforms agree less
-    min_agreement_outstanding: float = 0.8
-    outstanding_agreement: float = 1.12  # times the agreement of every other transform
-    max_violation_moving: float = 0.1  # one moving object: accepted where all other transforms agree much less,
-    max_static_violation: float = 0.03  # up to this violation without its largest cluster,
-    max_static_share: float = 0.45  # and up to this share of the violation,
-    min_surface_moving: float = 0.85  # where surfaces meet otherwise,
-    min_agreement_moving: float = 0.65
-    min_information_moving: float = 0.012  # a scene that hardly constrains a direction shows too little,
-    outstanding_agreement_moving: float = 1.3  # times the agreement of every other transform
-    max_violation_unrivalled: float = 0.15  # something near the sensor moves, or the overlap is small: accepted where
-    max_static_unrivalled: float = 0.015  # nothing but the largest cluster violates free space, and
-    min_surface_unrivalled: float = 0.9  # surfaces meet,
-    min_agreement_unrivalled: float = 0.45
-    outstanding_agreement_unrivalled: float = 2.2  # times the agreement of every other transform
+    max_violation_outstanding: float = 0.12  # moving things: accepted up to this violation where surfaces meet so well,
+    min_surface_outstanding: float = 0.9
+    outstanding_agreement: float = 1.1  # and the agreement is this many times that of every other transform, and
+    violation_per_detail: float = 3.0  # this times the violation divided by the share beside the largest planes
+    min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
     min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
     min_agreement_weak_object: float = 0.32
     min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from here
     min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
-    outstanding_agreement_object: float = 1.5  # this many times
+    outstanding_agreement_object: float = 1.2  # this many times
     full_overlap: float = 0.85  # clouds that both overlap so far, no further apart than
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 
@@ -123,8 +113,6 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         min_detail=0.0,
         clear_detail=-1.0,
         max_violation_outstanding=0.0,
-        max_violation_moving=0.0,
-        max_violation_unrivalled=0.0,
         max_violation_certain=inf,
         near_guess=True,
         min_surface_agreement=0.68,

@@ -9,7 +9,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.detail import is_distinctive, measure_detail
+from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
 from prnet_core.registration.verify import describe, fit, is_certain, verify
@@ -37,7 +37,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     chosen = decision.best
     if decision.status != ACCEPTED or chosen.quality.violation is None or is_near(chosen, guess, config):
         return decision
-    detail = measure_detail(search.source, search.target, chosen.quality, config)
+    detail = search.detail(chosen)
     if is_distinctive(detail, chosen.quality, config):
         return decision
     share = f"{100 * detail.share:.1f} % agree beside the largest planes"

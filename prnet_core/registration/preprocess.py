@@ -197,6 +197,12 @@ def check_origin(
     return origins, view_index
 
 
+def within_reach(points: np.ndarray, voxel_size: float) -> np.ndarray:
+    """Which points (N, 3) are not too many voxels away from their median, (N,)."""
+    middle = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
+    return (np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)
+
+
 def prepare_cloud(
     points: np.ndarray,
     voxel_size: float,
@@ -212,8 +218,7 @@ def prepare_cloud(
     the origin of each point. Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
     """
     if len(points) and voxel_size > 0.0:
-        middle = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
-        within = (np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)
+        within = within_reach(points, voxel_size)
         points = points[within]
         view_index = None if view_index is None else view_index[within]
     if len(points) == 0 or voxel_size == 0.0:

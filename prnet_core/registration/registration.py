@@ -23,6 +23,7 @@ from prnet_core.registration.result import (
     RegistrationError,
     RegistrationResult,
 )
+from prnet_core.registration.ring_gaps import surface_voxel_size
 from prnet_core.registration.search import Hypotheses, Search
 from prnet_core.registration.uncertainty import transform_covariance
 from prnet_core.registration.verify import confidence
@@ -64,7 +65,7 @@ class Registration:
         guess = None if T_target_source_guess is None else check_guess(T_target_source_guess)
         origins = (source_origin, target_origin)
         source, target = (precise_points(p, self.config, o) for p, o in zip((source, target), origins, strict=True))
-        voxel_size = self.config.voxel_size or max(map(self.voxel_size_for, (source, target)))
+        voxel_size = self.config.voxel_size or max(map(self.pair_voxel_size_for, (source, target)))
         prepared_source = self.prepare(source, voxel_size, source_origin)
         prepared_target = self.prepare(target, voxel_size, target_origin)
         seconds = time.perf_counter() - began
@@ -76,6 +77,10 @@ class Registration:
     def voxel_size_for(self, points: np.ndarray) -> float:
         """The configured voxel size, or the one that suits the scale of clean points (N, 3); 0 without extent."""
         return self.config.voxel_size or choose_voxel_size(points, self.config.target_points)
+
+    def pair_voxel_size_for(self, points: np.ndarray) -> float:
+        """The voxel size for a pair of clean clouds (N, 3), one of them these: see `surface_voxel_size`."""
+        return surface_voxel_size(points, self.voxel_size_for(points), self.config.num_neighbors)
 
     def prepare(
         self,

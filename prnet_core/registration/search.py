@@ -19,12 +19,13 @@ from prnet_core.registration.alignment import (
 )
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import agrees_much_more, is_certain, outstanding_factor, score, verify
+from prnet_core.registration.verify import is_certain, may_stand_out, outstanding_factor, score, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -74,6 +75,7 @@ class Search:
     candidates: list[Candidate] = field(default_factory=list)
     outstanding: Candidate | None = None  # that agrees much better than all others
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
+    _details: dict[Candidate, Detail] = field(default_factory=dict)
 
     def best(self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all") -> Candidate:
         """The best candidate; later, more expensive stages run only while none is certain.
@@ -99,22 +101,30 @@ class Search:
         """Accepted ones first, unless another agrees much more; then by score, a later one only if clearly better."""
         if (candidate.status == ACCEPTED) != (best.status == ACCEPTED):
             accepted, other = (candidate, best) if candidate.status == ACCEPTED else (best, candidate)
-            other_wins = agrees_much_more(other.quality, accepted.quality, self.config)
+            other_wins = other.quality.agreement >= self._outstanding_factor(other) * accepted.quality.agreement
             return other_wins == (other is candidate)
         return candidate.score > best.score + self.config.better_score
 
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate that is not accepted by itself agrees so much better than all others."""
-        factor = outstanding_factor(best.quality, self.config)
+        factor = self._outstanding_factor(best)
         if factor == float("inf") or (factor > self.config.outstanding_agreement and "features" not in self.timings):
             return False
         if self.outstanding is not best:
             limit = best.quality.agreement / factor
-            others = self.distinct(best, self.candidates) + self.alternatives(best)
-            if any(other.quality.agreement > limit for other in others):
-                return False
+            for others in (lambda: self.distinct(best, self.candidates), lambda: self.alternatives(best)):
+                if any(other.quality.agreement > limit for other in others()):
+                    return False
             self.outstanding = best
         return True
+
+    def _outstanding_factor(self, candidate: Candidate) -> float:
+        """How many times less all others must agree for a candidate to stand out; inf: it never does."""
+        if not may_stand_out(candidate.quality, self.config):
+            return float("inf")
+        if candidate.quality.violation is None:
+            return self.config.outstanding_agreement_object
+        return outstanding_factor(candidate.quality, self.detail(candidate), self.config)
 
     def _stages(
         self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses
@@ -177,21 +187,28 @@ class Search:
         return self._alternatives[1]
 
     def _refined_alternatives(self, best: Candidate) -> list[Candidate]:
-        """Rotations of a candidate, and for scans of a place it and them moved along the least constrained axis."""
+        """Rotations of a candidate, and it and them moved along the least constrained axis."""
         config, name = self.config, "alternative"
-        rotated = alternative_transforms(self.source, self.target, best.transform)
+        is_corner = best.quality.violation is not None and self.detail(best).share < config.clear_detail
+        rotated = alternative_transforms(self.source, self.target, best.transform, is_corner)
         coarse = self._coarse([(name, item) for item in rotated], config.alternative_iterations)
         close = config.alternative_share * self._count_close(best.transform, config.overlap_distance_voxels)
         coarse = [item for item in coarse if item.close >= close][: config.refined_alternatives]
-        if best.quality.violation is not None:
-            axis = least_constrained_axis(best.quality.information)
-            bases = [best.transform, *(item.transform for item in coarse)]
-            slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
-            distance = config.overlap_distance_voxels
-            coarse += self._promising([(name, item) for item in slid], distance)[: config.refined_alternatives]
+        axis = least_constrained_axis(best.quality.information)
+        bases = [best.transform, *(item.transform for item in coarse)]
+        slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
+        distance = config.overlap_distance_voxels
+        coarse += self._promising([(name, item) for item in slid], distance)[: config.refined_alternatives]
         coarse = [item for item in coarse if self._differs(item.transform, best.transform)]
         close = config.alternative_share * self._count_close(best.transform, config.inlier_distance_voxels)
         return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
+
+    def detail(self, candidate: Candidate) -> Detail:
+        """The detail of a candidate of two scans with sensor origins, computed once for it."""
+        if candidate not in self._details:
+            detail = measure_detail(self.source, self.target, candidate.quality, self.config)
+            self._details[candidate] = detail
+        return self._details[candidate]
 
     def is_out_of_time(self) -> bool:
         """True when no further hypothesis may begin."""

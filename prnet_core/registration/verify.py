@@ -9,6 +9,7 @@ import numpy as np
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.calibration import FREE_SPACE_CONFIDENCE, OBJECT_CONFIDENCE
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.detail import Detail, is_distinctive
 from prnet_core.registration.result import ACCEPTED, REJECTED, WEAK
 from prnet_core.registration.uncertainty import free_direction
 
@@ -46,54 +47,30 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
 
 
-def outstanding_factor(quality: AlignmentQuality, config: RegistrationConfig) -> float:
-    """How many times less all others must agree for a transform that is not accepted by itself; inf: it never is.
+def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether a transform that is not accepted by itself is, where all others agree less: see `outstanding_factor`.
 
-    Moving things violate free space; clouds without an origin agree less the less they overlap.
+    Moving things violate free space, but surfaces meet; clouds without an origin agree less the less they overlap.
     """
-    agreement, violation = quality.agreement, quality.violation
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
-        return inf
-    if violation is None:
-        return config.outstanding_agreement_object if agreement > config.min_agreement_outstanding_object else inf
-    if (quality.across_agreement or 1.0) <= config.min_across_agreement:
-        return inf
-    if violation < config.max_violation_outstanding and agreement > config.min_agreement_outstanding:
-        return config.outstanding_agreement
-    if _has_one_moving_object(quality, violation, config):
-        return config.outstanding_agreement_moving
-    return config.outstanding_agreement_unrivalled if _is_static_but_for_one(quality, violation, config) else inf
-
-
-def agrees_much_more(quality: AlignmentQuality, other: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """Whether a transform agrees so much more than another one that it need not be accepted by itself."""
-    factor = outstanding_factor(quality, config)
-    return factor < inf and quality.agreement >= factor * other.agreement
-
-
-def _is_static_but_for_one(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:
-    """Whether hardly anything but one cluster of points violates free space, and what both see agrees."""
-    static = quality.static_violation
+        return False
+    if quality.violation is None:
+        return quality.agreement > config.min_agreement_outstanding_object
     return (
-        violation < config.max_violation_unrivalled
-        and static is not None
-        and static < config.max_static_unrivalled
-        and quality.surface_agreement > config.min_surface_unrivalled
-        and quality.agreement > config.min_agreement_unrivalled
+        quality.violation < config.max_violation_outstanding
+        and quality.surface_agreement > config.min_surface_outstanding
+        and (quality.across_agreement or 1.0) > config.min_across_agreement
     )
 
 
-def _has_one_moving_object(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> bool:
-    """Whether the free-space violation lies in one cluster of points, and all else agrees."""
-    static = quality.static_violation
-    return (
-        violation < config.max_violation_moving
-        and static is not None
-        and static < min(config.max_static_violation, config.max_static_share * violation)
-        and quality.surface_agreement > config.min_surface_moving
-        and quality.agreement > config.min_agreement_moving
-        and quality.degeneracy > config.min_information_moving
-    )
+def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: RegistrationConfig) -> float:
+    """How many times less all others must agree for a transform of two scans that may stand out; inf: it never does.
+
+    The more detail agrees for each point that violates free space, the less the others matter.
+    """
+    if quality.violation is None or not is_distinctive(detail, quality, config):
+        return inf
+    return max(config.outstanding_agreement, config.violation_per_detail * quality.violation / detail.share)
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:

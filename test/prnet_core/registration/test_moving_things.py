@@ -11,9 +11,10 @@ from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.decision import decide
+from prnet_core.registration.detail import Detail
 from prnet_core.registration.free_space import FreeSpace
 from prnet_core.registration.search import Candidate, Search
-from prnet_core.registration.verify import agrees_much_more, outstanding_factor, verify
+from prnet_core.registration.verify import may_stand_out, outstanding_factor, verify
 
 CONFIG = RegistrationConfig()
 
@@ -35,10 +36,13 @@ class Found(Search):
 
     def __init__(self, candidates):
         self.candidates, self.config, self.timings, self.outstanding = candidates, CONFIG, {"features": 0.1}, None
-        self.deadline = inf
+        self.deadline, self.share = inf, 0.2
 
     def alternatives(self, best):
         return []
+
+    def detail(self, candidate):
+        return Detail(self.share, 0.9)
 
     def _differs(self, first, second):
         return np.linalg.norm(first[:3, 3] - second[:3, 3]) > CONFIG.distinct_distance_voxels
@@ -64,13 +68,18 @@ def test_near_a_guess_moving_things_may_violate_free_space_where_surfaces_meet()
     assert verify(quality(0.6, 0.1), near)[0] == "rejected"
 
 
-def test_what_one_thing_near_the_sensor_violates_may_agree_much_more_than_all_others():
-    assert outstanding_factor(quality(0.5, 0.06, 0.056), CONFIG) == CONFIG.outstanding_agreement_unrivalled
-    assert outstanding_factor(quality(0.5, 0.06, 0.03), CONFIG) == inf
-    assert outstanding_factor(quality(0.4, 0.06, 0.056), CONFIG) == inf
-    assert outstanding_factor(quality(0.5, 0.06, 0.056, surface=0.8), CONFIG) == inf
-    assert agrees_much_more(quality(0.5, 0.06, 0.056), quality(0.2), CONFIG)
-    assert not agrees_much_more(quality(0.5, 0.06, 0.056), quality(0.3), CONFIG)
+def test_what_moving_things_violate_may_stand_out():
+    assert may_stand_out(quality(0.5, 0.03), CONFIG)
+    assert not may_stand_out(quality(0.5, 0.03, surface=0.8), CONFIG)
+    assert not may_stand_out(quality(0.5, 0.1), CONFIG)
+
+
+def test_the_more_detail_agrees_the_less_more_than_others_must_agree():
+    moving = quality(0.5, 0.03, 0.02)
+    factors = [outstanding_factor(moving, Detail(share, 0.9), CONFIG) for share in (0.0, 0.06, 0.12, 0.9)]
+    assert factors[0] == inf and factors[1] == pytest.approx(2.0 * factors[2])
+    assert factors[3] == CONFIG.outstanding_agreement
+    assert outstanding_factor(quality(0.5, 0.003, 0.002), Detail(0.2, 0.9), CONFIG) == CONFIG.outstanding_agreement
 
 
 def test_it_wins_against_one_that_is_accepted_by_itself():
@@ -79,8 +88,10 @@ def test_it_wins_against_one_that_is_accepted_by_itself():
     assert flipped.status == "accepted" and correct.status != "accepted"
     search = Found([flipped, correct])
     assert search._beats(correct, flipped) and not search._beats(flipped, correct)
-    weaker = replace(correct, quality=quality(0.66, 0.02, 0.018))
+    weaker = replace(correct, quality=quality(0.62, 0.02, 0.018))
     assert not search._beats(weaker, flipped) and search._beats(flipped, weaker)
+    search.share = 0.08
+    assert not search._beats(correct, flipped) and search._beats(flipped, correct)
 
 
 def test_a_violated_transform_is_weak_where_another_agrees_more():
