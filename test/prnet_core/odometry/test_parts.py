@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
+from prnet_core.odometry.combined_pose import combined_pose
 from prnet_core.odometry.covariance import compose_covariance
-from prnet_core.odometry.degeneracy import combined_pose
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
