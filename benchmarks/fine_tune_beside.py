@@ -8,7 +8,6 @@ Then the service is called again and the node is ended (SIGINT), which is timed.
 
 import argparse
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from results_page import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -136,7 +136,7 @@ def main() -> None:
         node.kill()
     table = Table(
         title="The node on a bag in real time, alone and beside a fine-tuning run",
-        command=shlex.join(["python", "benchmarks/fine_tune_beside.py", *sys.argv[1:]]),
+        command=command_line(),
         rows=[*rows, row],
         columns=(
             Column("received", "scans", "{}"),

@@ -9,7 +9,6 @@ each source rotated at random. "Simulated" is a fixed set of pairs that shows wh
 """
 
 import argparse
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import numpy as np
 import torch
 from hard_pairs import CAMERA, FRAGMENTS, LIDAR, camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random
 from registration_data import SCANS, Pair
+from results_page import command_line
 from scan_basin import measure
 
 from prnet_core.evaluation.table import Column, Table
@@ -107,7 +107,7 @@ def main() -> None:
     columns.append(Column("cpu_seconds", "CPU s", "{:.0f}"))
     table = Table(
         title="Fine-tuning on the first half of a recording, the network alone on its second half",
-        command=shlex.join(["python", "benchmarks/fine_tune_kinds.py", *sys.argv[1:]]),
+        command=command_line(),
         rows=rows,
         columns=tuple(columns),
         settings={"weights": str(arguments.weights), "minutes": arguments.minutes, "points": POINTS},

@@ -15,8 +15,6 @@ its result. Also writes OUT.md and, for the bunny, the figure OUT.png.
 """
 
 import argparse
-import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ import numpy as np
 import torch
 from fine_tune_figure import draw_pairs
 from registration_data import SCANS, Pair, bunny_pairs, lidar_pairs
+from results_page import command_line
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, ScanTransform, fine_tune
@@ -194,7 +193,7 @@ def main() -> None:
         rows += [row(f"{name}, before", some_before), row(f"{name}, after", some_after)]
     table = Table(
         title=f"Fine-tuning on real scans: {arguments.experiment}, the network alone on pairs of different scans",
-        command=shlex.join(["python", "benchmarks/fine_tune_real.py", *sys.argv[1:]]),
+        command=command_line(),
         rows=rows,
         columns=COLUMNS,
         settings={"threads": arguments.threads, "cpu_seconds": round(cpu_seconds), "report": report.to_dict()},

@@ -16,7 +16,6 @@ import argparse
 import logging
 import os
 import resource
-import shlex
 import signal
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import results_page  # noqa: E402
 from fuzz_inputs import bag_inputs, file_inputs, message_inputs  # noqa: E402
 from reader_corpus import corpus  # noqa: E402
 
@@ -215,25 +215,14 @@ def main() -> None:
 
 def page(rows: list[list], failed: list[str]) -> str:
     """The table in Markdown."""
-    from prnet_core.evaluation.table import measured_here
-
     total = ["all", *(sum(row[column] for row in rows) for column in range(1, 6))]
     total += [max(row[column] for row in rows) for column in (6, 7)]
-    lines = [
-        "# Fuzzing of the readers",
-        "",
-        *__doc__.strip().splitlines()[4:],
-        "",
-        f"`python benchmarks/fuzz_readers.py {shlex.join(sys.argv[1:])}`",
-        "",
-    ]
-    lines += ["| kind | inputs | read | refused with the documented exception | failed | processor time, s "
-              "| most allocated by Python, MB | most resident growth, MB |", "|---|" + "---:|" * 7]  # fmt: skip
-    for row in [*rows, total]:
-        cells = [*row[:6], *(f"{value / 1e6:.1f}" for value in row[6:])]
-        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
-    lines += ["", measured_here(), ""]
-    return "\n".join(lines + (["```", *failed[:20], "```", ""] if failed else []))
+    headings = ("kind", "inputs", "read", "refused with the documented exception", "failed", "processor time, s",
+                "most allocated by Python, MB", "most resident growth, MB")  # fmt: skip
+    cells = [[*row[:6], *(f"{value / 1e6:.1f}" for value in row[6:])] for row in [*rows, total]]
+    problems = [["```", *failed[:20], "```"]] if failed else []
+    description = __doc__.strip().splitlines()[4:]
+    return results_page.page("Fuzzing of the readers", description, results_page.table(headings, cells), *problems)
 
 
 if __name__ == "__main__":

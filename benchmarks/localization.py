@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from registration_data import SCANS
+from results_page import table, write_results
 from scipy.spatial.transform import Rotation
 
 from prnet_core.evaluation.table import measured_here
@@ -246,19 +247,15 @@ def write_page(path: Path, rows: dict[str, dict]) -> None:
     kept = json.loads(path.read_text()) if path.exists() else {"rows": {}, "measured": {}}
     kept["rows"] |= rows
     kept["measured"] |= dict.fromkeys(rows, measured_here())
-    path.write_text(json.dumps(kept, indent=1) + "\n")
     tables: dict[str, list[str]] = {}
     for name, row in kept["rows"].items():
         tables.setdefault(next(iter(row)), []).append(name)
     lines = ["# Localisation and loop closures", "", *__doc__.strip().splitlines(), ""]
     for names in tables.values():
         columns = list(dict.fromkeys(column for name in names for column in kept["rows"][name]))
-        lines += ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-        for name in names:
-            cells = [str(kept["rows"][name].get(column, "")) for column in columns]
-            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines += table(["", *columns], ([name, *(kept["rows"][name].get(c, "") for c in columns)] for name in names))
         lines += ["", *dict.fromkeys(kept["measured"][name] for name in names), ""]
-    path.with_suffix(".md").write_text("\n".join(lines))
+    write_results(path, kept, "\n".join(lines))
 
 
 def main() -> None:

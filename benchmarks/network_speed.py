@@ -21,10 +21,10 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "test"), str(ROOT / "benchmarks")]
 
+import results_page  # noqa: E402
 from authors_network import authors_network  # noqa: E402
 from oracles.direct_edge_conv import direct_edge_conv, direct_knn  # noqa: E402
 
-from prnet_core.evaluation.table import measured_here  # noqa: E402
 from prnet_core.geometry.transforms import transform_points  # noqa: E402
 from prnet_core.model import EdgeConv, PRNet, PRNetConfig  # noqa: E402
 from prnet_core.model.precision import bfloat16_is_fast  # noqa: E402
@@ -151,10 +151,9 @@ def measure_one(preset: str, points: int, device: str, form: str) -> dict:
     }  # fmt: skip
 
 
-def table(rows: list[dict]) -> str:
+def table(rows: list[dict]) -> list[str]:
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
-    return "\n".join(lines + ["| " + " | ".join(str(row.get(key, "")) for key in keys) + " |" for row in rows])
+    return results_page.table(keys, ([row.get(key, "") for key in keys] for row in rows))
 
 
 def main() -> None:
@@ -173,7 +172,7 @@ def main() -> None:
     repeats = 3 if arguments.quick else 9
     authors = against_authors(arguments.authors, repeats) if arguments.authors else []
     if arguments.only_authors:
-        print(table(authors))
+        print("\n".join(table(authors)))
         return
     compared = [
         compare(preset, batch, repeats if batch == 1 else 3) for preset in ("small", "paper") for batch in (1, 16)
@@ -187,22 +186,22 @@ def main() -> None:
         for points in sizes
         for direct in ((False, True) if points <= 2048 else (False,))
     ]
-    heading = "Against the authors' code, one pair, 768 x 768 points"
-    against = f"{heading}:\n\n{table(authors)}\n\n" if authors else ""
-    text = (
-        f"# Speed of the network\n\n`python benchmarks/network_speed.py`\n\n{measured_here()}\n\n"
-        f"One registration, 768 x 768 points, 3 passes; medians, seconds a batch:\n\n{table(compared)}\n\n"
-        f"{against}"
-        "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX, GPUs).\n"
-        "Each in a process of its own; peak memory above the loaded network:\n\n"
-        f"{table(scaled)}\n"
+    against = ["Against the authors' code, one pair, 768 x 768 points:"], table(authors)
+    text = results_page.page(
+        "Speed of the network",
+        ["One registration, 768 x 768 points, 3 passes; medians, seconds a batch:"],
+        table(compared),
+        *(against if authors else ()),
+        [
+            "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX,",
+            "GPUs). Each in a process of its own; peak memory above the loaded network:",
+        ],
+        table(scaled),
+        command="python benchmarks/network_speed.py",
     )
     print(text)
     if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "network_speed.md").write_text(text)
-        numbers = json.dumps({"compared": compared, "scaled": scaled}, indent=1)
-        (arguments.out / "network_speed.json").write_text(numbers)
+        results_page.write_results(arguments.out / "network_speed.json", {"compared": compared, "scaled": scaled}, text)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
+from results_page import command_line
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
@@ -220,7 +220,7 @@ def main() -> None:
 def write_table(rows: list[dict], options: argparse.Namespace) -> None:
     table = Table(
         title="The node in real time",
-        command=shlex.join(["python", "benchmarks/node_real_time.py", *sys.argv[1:]]),
+        command=command_line(),
         rows=rows,
         columns=COLUMNS,
         settings={"threads": options.num_threads, "weights": options.weights or "packaged"},

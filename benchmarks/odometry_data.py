@@ -70,6 +70,8 @@ DRIVES = (
      {"lost_share": 0.2, "stamp_jitter": 0.005}),
     ("park, 64 beams", "park", "lidar64", OUTDOORS, {}),
     ("office with people, 32 beams", "office", "lidar32", INDOORS, {}),
+    ("office with people, 16 beams at 5 Hz", "office", "lidar16", INDOORS, {"rate": 5.0}),
+    ("stairs with people, 16 beams at 5 Hz", "stairs", "lidar16", INDOORS, {"rate": 5.0}),
     ("office, Livox-like", "office", "livox", INDOORS, {}),
     ("stairs, 32 beams", "stairs", "lidar32", INDOORS, {}),
     ("building, depth camera 30 Hz", "building", "kinect", (0.1, 0.05), {}),

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import results_page
 from odometry_data import Sequence, sequences
 from odometry_peers import first_threshold, peers, run_peer
 from odometry_table import to_markdown
@@ -177,7 +178,7 @@ def main() -> None:
             print(f"{name}: {row}", flush=True)
         results[name] = {"measured": measured_here(), "rows": [asdict(row) for row in rows]}
         if args.out:
-            write_results(args.out, results, [name for name, _ in sequences(args.scans, args.street)])
+            write_ordered(args.out, results, [name for name, _ in sequences(args.scans, args.street)])
 
 
 def read_results(path: Path | None) -> dict[str, dict]:
@@ -188,13 +189,11 @@ def read_results(path: Path | None) -> dict[str, dict]:
     return found if all("rows" in result for result in found.values()) else {}
 
 
-def write_results(path: Path, results: dict[str, dict], order: list[str]) -> None:
+def write_ordered(path: Path, results: dict[str, dict], order: list[str]) -> None:
     """JSON, and the page beside it, in the order of the sequences; others, measured with other options, at the end."""
     names = [name for name in order if name in results] + [name for name in results if name not in order]
     ordered = {name: results[name] for name in names}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"sequences": ordered}, indent=1))
-    path.with_suffix(".md").write_text(to_markdown(ordered, COMMAND))
+    results_page.write_results(path, {"sequences": ordered}, to_markdown(ordered, COMMAND))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The tables of the odometry benchmark in Markdown."""
 
+from results_page import table
+
 COLUMNS = (
     ("lost", "lost", "{:d}"),
     ("drift %", "drift", "{:.2f}"),
@@ -30,29 +32,27 @@ def to_markdown(results: dict[str, dict], command: str) -> str:
         "with the ground truth at the start, middle or end of the sweep, whichever fits best.",
     ]
     lines += ["", *summary(results)]
-    names = [name for name, _, _ in COLUMNS] + [name for name, _ in TIMES] + ["memory MB"]
+    headings = ["method", *(name for name, _, _ in COLUMNS), *(name for name, _ in TIMES), "memory MB"]
     for sequence, result in results.items():
-        rows = result["rows"]
-        lines += ["", f"## {sequence}", "", result["measured"], "", "| method | " + " | ".join(names) + " |"]
-        lines.append("|---|" + "---|" * len(names))
-        for row in rows:
+        rows = []
+        for row in result["rows"]:
             cells = ["" if row[key] is None else form.format(row[key]) for _, key, form in COLUMNS]
-            cells += [f"{1e3 * row[key]:.0f}" for _, key in TIMES] + [f"{row['memory']:.0f}"]
-            lines.append(f"| {row['method']} | " + " | ".join(cells) + " |")
+            rows.append([row["method"], *cells, *(f"{1e3 * row[key]:.0f}" for _, key in TIMES), f"{row['memory']:.0f}"])
+        lines += ["", f"## {sequence}", "", result["measured"], "", *table(headings, rows)]
     return "\n".join(lines) + "\n"
 
 
 def summary(results: dict[str, dict]) -> list[str]:
     """One line a sequence: our drift or, where the path is too short for one, ATE, beside the best peer's; times."""
-    lines = ["| sequence | error | ours | best peer | lost | median ms | KISS-ICP's | p99 / median |"]
-    lines.append("|---|---|---:|---:|---:|---:|---:|---:|")
+    rows = []
     for sequence, result in results.items():
         peers = [row for row in result["rows"] if not row["method"].startswith(OURS)]
         ours = next(row for row in result["rows"] if row["method"].startswith(OURS))
         kiss = [f"{1e3 * row['median']:.0f}" for row in peers if row["method"].startswith("KISS-ICP")]
         key, name = next((key, name) for key, name in ERRORS if ours[key] is not None)
         best = min((row[key] for row in peers if row[key] is not None), default=None)
-        cells = [name, f"{ours[key]:.3f}", "" if best is None else f"{best:.3f}", str(ours["lost"])]
+        cells = [sequence, name, f"{ours[key]:.3f}", "" if best is None else f"{best:.3f}", str(ours["lost"])]
         cells += [f"{1e3 * ours['median']:.0f}", *(kiss or [""]), f"{ours['p99'] / ours['median']:.1f}"]
-        lines.append(f"| {sequence} | " + " | ".join(cells) + " |")
-    return lines
+        rows.append(cells)
+    headings = ("sequence", "error", "ours", "best peer", "lost", "median ms", "KISS-ICP's", "p99 / median")
+    return table(headings, rows)

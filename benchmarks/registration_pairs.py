@@ -8,18 +8,16 @@ one thread, the median over the pairs, everything from raw points included.
 """
 
 import argparse
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import results_page
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
 from registration_data import Pair, bunny_pairs, lidar_pairs, other_scan_pairs, rotated
 from registration_peers import PEERS
 
-from prnet_core.evaluation.table import measured_here
 from prnet_core.registration import Registration
 from prnet_core.registration.result import RegistrationResult
 
@@ -105,34 +103,28 @@ def run_set(pairs: list[Pair], method: Callable[[Pair], object]) -> dict:
     }
 
 
-def to_markdown(results: dict, command: str) -> str:
+def to_markdown(results: dict) -> str:
     """One table: correct pairs of all, and CPU seconds a pair."""
-    methods = list(next(iter(results.values())))
-    lines = [
-        "# Registration of real pairs without a guess",
-        "",
-        f"`{command}`",
-        "",
-        measured_here(),
-        "",
+    methods = next(iter(results.values()))
+    about = [
         "Correct pairs, incorrect ones that were accepted (ours), and the median CPU seconds of a pair: one thread,",
         "from raw points. Correct: within 5 degrees and 1 cm for the bunny, 15 degrees and 0.3 m for fragments,",
         "5 degrees and 1 m for the lidar at little overlap, 5 degrees and 2 m for the car at 10 m, 2 degrees and 0.3 m",
         "else (0.1 m for the depth camera). Errors are those of the source's centre.",
-        "",
-        "| method | " + " | ".join(results) + " |",
-        "|---|" + "---|" * len(results),
     ]
-    for method in methods:
-        cells = [cell(result[method]) for result in results.values()]
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    lines += ["", "Hypothesis of the result, ours with the network:", "", "| set | hypotheses |", "|---|---|"]
+    rows = [[method, *(cell(result[method]) for result in results.values())] for method in methods]
+    hypotheses = []
     for set_name, result in results.items():
         if OURS in result:
             names = [row["hypothesis"] for row in result[OURS]["pairs"]]
-            counts = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
-            lines.append(f"| {set_name} | {counts} |")
-    return "\n".join(lines) + "\n"
+            hypotheses.append([set_name, ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))])
+    return results_page.page(
+        "Registration of real pairs without a guess",
+        about,
+        results_page.table(["method", *results], rows),
+        ["Hypothesis of the result, ours with the network:"],
+        results_page.table(["set", "hypotheses"], hypotheses),
+    )
 
 
 def cell(result: dict) -> str:
@@ -165,16 +157,11 @@ def main() -> None:
         results[set_name] = {}
         for name, method in methods.items():
             results[set_name][name] = result = run_set(pairs, method)
-            print(
-                f"{set_name}: {name}: {cell(result)}",
-                flush=True,
-            )
-    command = "python benchmarks/registration_pairs.py " + " ".join(sys.argv[1:])
+            print(f"{set_name}: {name}: {cell(result)}", flush=True)
+    text = to_markdown(results)
     if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps({"command": command, "results": results}, indent=1))
-        args.out.with_suffix(".md").write_text(to_markdown(results, command))
-    print(to_markdown(results, command))
+        results_page.write_results(args.out, {"command": results_page.command_line(), "results": results}, text)
+    print(text)
 
 
 if __name__ == "__main__":

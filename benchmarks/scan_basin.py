@@ -9,7 +9,6 @@ Seconds are CPU time of one thread a pair, from the prepared clouds to the trans
 """
 
 import argparse
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import numpy as np
 import torch
 from hard_pairs import camera_pairs, fragment_pairs, lidar_pairs_by_overlap, rotated_at_random, street_pairs
 from registration_data import Pair, bunny_pairs
+from results_page import command_line
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.model import PRNet, load_network
@@ -115,7 +115,7 @@ def main() -> None:
     ]
     table = Table(
         title="Real scans, the network alone",
-        command=shlex.join(["python", "benchmarks/scan_basin.py", *sys.argv[1:]]),
+        command=command_line(),
         rows=rows,
         columns=tuple(columns),
         settings={"weights": Path(arguments.weights).name, "passes": passes},

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import rclpy
+import results_page
 from nav_msgs.msg import Odometry
 from node_real_time import EPOCH, ROOT, Robot, cloud_of, time_of
 from sensor_msgs.msg import PointCloud2
@@ -176,31 +176,22 @@ def to_markdown(result: dict) -> str:
         ("latency, p99 ms", *result["p99_ms"]),
     ]
     memory = ", ".join(f"{megabytes:.0f}" for megabytes in result["megabytes"])
-    return "\n".join(
+    return results_page.page(
+        "A day of driving through the node",
         [
-            "# A day of driving through the node",
-            "",
-            f"`{result['command']}`",
-            "",
-            result["machine"],
-            "",
             f"{result['scans']} scans of about {result['points']} points, {result['place']} with moving people, 2 % of",
             f"the scans missing, 2 ms of jitter, every {EMPTY_EVERY}th scan empty, every {OUTLIER_EVERY}th stamp 100 s",
             f"ahead; {result['seconds'] / 60:.1f} minutes, each scan sent when the last one's odometry has arrived.",
-            "",
-            "Medians of the second and of the last tenth of the scans:",
-            "",
-            "| | second | last |",
-            "|---|---|---|",
-            *(f"| {name} | {before:.1f} | {after:.1f} |" for name, before, after in rows),
-            "",
-            f"Memory of each tenth, MB: {memory}.",
-            "",
-            f"The node's counters: {', '.join(f'{name} {count}' for name, count in result['counts'].items())}.",
-            "",
-            "Limits exceeded: " + ("; ".join(result["problems"]) or "none") + ".",
-            "",
-        ]
+        ],
+        ["Medians of the second and of the last tenth of the scans:"],
+        results_page.table(
+            ("", "second", "last"), ((name, f"{before:.1f}", f"{after:.1f}") for name, before, after in rows)
+        ),
+        [f"Memory of each tenth, MB: {memory}."],
+        [f"The node's counters: {', '.join(f'{name} {count}' for name, count in result['counts'].items())}."],
+        ["Limits exceeded: " + ("; ".join(result["problems"]) or "none") + "."],
+        command=result["command"],
+        measured=result["machine"],
     )
 
 
@@ -214,14 +205,11 @@ def main() -> None:
     args = parser.parse_args()
     result = run(args.place, args.beams, args.columns, args.scans)
     result["problems"] = problems(result)
-    result["command"] = shlex.join(["python", "benchmarks/soak.py", *sys.argv[1:]])
+    result["command"] = results_page.command_line()
     result["machine"] = measured_here()
-    text = json.dumps(result, indent=1)
-    print(text)
+    print(json.dumps(result, indent=1))
     if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(text)
-        args.out.with_suffix(".md").write_text(to_markdown(result))
+        results_page.write_results(args.out, result, to_markdown(result))
     if result["problems"]:
         sys.exit(1)
 

@@ -34,7 +34,7 @@ class NoSubscriberError(RuntimeError):
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """How to play.
+    """Options of the replay.
 
     topic: PointCloud2 topic of the bag; None: the only one.
     to: name to publish it under; None: as recorded.
@@ -112,7 +112,7 @@ class Replay:
             self._publishers[message.topic].publish(message.cdr)
 
     def _messages(self) -> Iterator[BagMessage]:
-        """From the first cloud to be played on."""
+        """The messages, starting with the first cloud to be played."""
         left = self._options.first
         for message in self._bag.raw_messages(list(self._publishers)):
             if left == 0:

@@ -6,7 +6,7 @@
 Places: street, park, office, stairs, garage, building, closet, crowd, table. Sensors: lidar16, lidar32, lidar64,
 lidar128, livox (with point times), kinect, stereo (depth cameras). The bag has PointCloud2 with point times on /points
 and the exact pose of the sensor at each scan's true start on /ground_truth/tf. The folder has scans/NAME.npy, float32
-rows x y z t (seconds after the stamp), times.txt, poses.txt (12 numbers a row, sensor -> world) and scene.txt; point
+rows x y z t (seconds after the stamp), times.txt, poses.txt (12 numbers per row, sensor -> world) and scene.txt; point
 times are read from the bag only.
 """
 
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--sensor", choices=list(SENSORS), default="lidar64")
     parser.add_argument("--scans", type=int, default=1000, help="including lost ones (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="chooses the place and the noise")
-    parser.add_argument("--rate", type=float, help="scans a second (default: 10 for LiDARs, 30 for cameras)")
+    parser.add_argument("--rate", type=float, help="scans per second (default: 10 for LiDARs, 30 for cameras)")
     parser.add_argument("--lost", type=float, default=0.0, help="share of lost scans")
     parser.add_argument("--jitter", type=float, default=0.0, help="standard deviation of the stamps in seconds")
     parser.add_argument("--bumps", type=int, default=0, help="speed bumps on the path")

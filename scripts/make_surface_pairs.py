@@ -1,6 +1,7 @@
 """Simulate the pairs of configs/invariant.yaml: python scripts/make_surface_pairs.py --out FOLDER.
 
-About 0.1 s of one core and 0.25 MB a pair of 384 points. Validation scenes and shapes are never those of the training.
+About 0.1 s of one core and 0.25 MB per pair of 384 points. Validation scenes and shapes are never those of
+the training.
 """
 
 import argparse

@@ -56,7 +56,7 @@ class SampleBag:
             self._writer.close()
 
     def add_static(self, stamp_ns: int, frame: str, T_base_frame: np.ndarray) -> None:
-        """Where a sensor sits on the robot."""
+        """Add the pose of a sensor on the robot."""
         self._add_transform(self._static, stamp_ns, BASE_FRAME, frame, T_base_frame)
 
     def add_ground_truth(self, stamp_ns: int, frame: str, T_map_frame: np.ndarray) -> None:
@@ -74,7 +74,7 @@ class SampleBag:
         self._add_cloud(stamp_ns, frame, rows[None], fields, is_dense=True)
 
     def add_depth_frame(self, stamp_ns: int, frame: str, points: np.ndarray) -> None:
-        """An organised cloud: points (height, width, 3) float32 with NaN, padded to 16 bytes a point as PCL does."""
+        """An organised cloud: points (height, width, 3) float32 with NaN, padded to 16 bytes per point as PCL does."""
         rows = np.zeros((*points.shape[:2], 4), "<f4")
         rows[..., :3] = points
         fields = [self._field(name, 4 * i, _FLOAT32) for i, name in enumerate("xyz")]

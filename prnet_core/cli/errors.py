@@ -18,9 +18,11 @@ def fail(command: str, error: Exception) -> typer.Exit:
 
 @contextmanager
 def one_line_errors(command: str) -> Iterator[None]:
-    """Turn the errors of invalid input (ValueError, OSError, ImportError) into `fail`."""
+    """Turn errors of invalid input (ValueError, OSError, ImportError) into `fail`; also a decorator of a command."""
     try:
         yield
+    except BrokenPipeError:  # of a reader such as `head`: click ends the program silently
+        raise
     except (ValueError, OSError, ImportError) as error:
         raise fail(command, error) from error
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.errors import one_line_errors
 from prnet_core.cli.options import DEVICE, LIMIT, NETWORKS
 
 
+@one_line_errors("evaluate")
 def evaluate(
     data: Path = typer.Option(..., help="Shapes: .npz, ModelNet40's HDF5 files or OFF meshes, a folder of scans."),
     split: str = typer.Option(None, help="Split of the data, such as test. Default: all data."),
@@ -26,35 +28,32 @@ def evaluate(
     device: str = DEVICE,
 ) -> None:
     """Measure registration methods on the same seeded pairs."""
-    from prnet_core.cli.errors import one_line_errors
     from prnet_core.evaluation.methods import MethodOptions
     from prnet_core.evaluation.run import transform_table
     from prnet_core.io.safe_write import check_target
     from prnet_core.pairs.protocol import PROTOCOLS
     from prnet_core.shapes.load import load_shapes
 
-    with one_line_errors("evaluate"):
-        if json is not None:
-            if json.suffix == ".md":
-                raise ValueError(f"{json}: the Markdown file gets this name; name a .json file")
-            check_target(json)
-            check_target(json.with_suffix(".md"))
-        if protocol not in PROTOCOLS:
-            raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
-        table = transform_table(
-            title=f"Protocol {protocol}",
-            command=command_line(),
-            shapes=load_shapes(data, split),
-            protocol=PROTOCOLS[protocol],
-            methods=method,
-            options=MethodOptions(parse_weights(weights), device),
-            settings={"data": data.name, "split": split or "all"},
-            limit=limit,
-        )
+    if json is not None:
+        if json.suffix == ".md":
+            raise ValueError(f"{json}: the Markdown file gets this name; name a .json file")
+        check_target(json)
+        check_target(json.with_suffix(".md"))
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"unknown protocol {protocol!r}: {', '.join(PROTOCOLS)}")
+    table = transform_table(
+        title=f"Protocol {protocol}",
+        command=command_line(),
+        shapes=load_shapes(data, split),
+        protocol=PROTOCOLS[protocol],
+        methods=method,
+        options=MethodOptions(parse_weights(weights), device),
+        settings={"data": data.name, "split": split or "all"},
+        limit=limit,
+    )
     typer.echo(table.to_markdown())
     if json is not None:
-        with one_line_errors("evaluate"):
-            table.write(json)
+        table.write(json)
 
 
 def parse_weights(values: list[str]) -> dict[str, Path]:

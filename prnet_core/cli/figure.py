@@ -6,11 +6,13 @@ from pathlib import Path
 
 import typer
 
+from prnet_core.cli.errors import check_picture, one_line_errors
 from prnet_core.cli.options import DEVICE
 
 NAMES = ("keypoints", "consistency", "correspondences", "bunny")
 
 
+@one_line_errors("figure")
 def figure(
     name: str = typer.Argument(..., help=", ".join(NAMES)),
     data: Path = typer.Option(..., help="Shapes (as for `prnet evaluate`); for bunny, the folder of the scans."),
@@ -24,21 +26,19 @@ def figure(
     """Draw a figure to a file and print its measurements as JSON."""
     import json
 
-    from prnet_core.cli.errors import check_picture, one_line_errors
     from prnet_core.model import load_network
 
-    with one_line_errors("figure"):
-        check_picture(out)
-        if name not in NAMES:
-            raise ValueError(f"unknown figure {name!r}: {', '.join(NAMES)}")
-        network = load_network(weights, device)
-        if name == "bunny":
-            from prnet_core.evaluation.figures.bunny import draw_bunny
-            from prnet_core.registration import Registration
+    check_picture(out)
+    if name not in NAMES:
+        raise ValueError(f"unknown figure {name!r}: {', '.join(NAMES)}")
+    network = load_network(weights, device)
+    if name == "bunny":
+        from prnet_core.evaluation.figures.bunny import draw_bunny
+        from prnet_core.registration import Registration
 
-            measured = draw_bunny(Registration(network), data, out)
-        else:
-            measured = _shape_figure(name, network, data, split, index, other, out)
+        measured = draw_bunny(Registration(network), data, out)
+    else:
+        measured = _shape_figure(name, network, data, split, index, other, out)
     typer.echo(json.dumps({"figure": name, "file": str(out), "measured": measured}, indent=1))
 
 

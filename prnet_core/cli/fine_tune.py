@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.errors import one_line_errors
 from prnet_core.cli.options import COLUMNS, DEVICE, TOPIC
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from prnet_core.fine_tuning import FineTuneReport
 
 
+@one_line_errors("fine-tune")
 def fine_tune(
     scans: list[Path] = typer.Argument(..., help="Clouds in files, folders of scans, bags; in one unit."),
     out: Path = typer.Option(..., help="Write the tuned weights here (.safetensors)."),
@@ -43,7 +45,6 @@ def fine_tune(
 
     import torch
 
-    from prnet_core.cli.errors import one_line_errors
     from prnet_core.fine_tuning import FineTuneConfig
     from prnet_core.fine_tuning import fine_tune as run
     from prnet_core.fine_tuning.scan_transforms import register_neighbours
@@ -54,31 +55,29 @@ def fine_tune(
 
     began = time.monotonic()
     stopped: list[int] = []
-    with one_line_errors("fine-tune"):
-        check_target(out)
-        config = FineTuneConfig(
-            examples_per_scan=examples, epochs=epochs, learning_rate=learning_rate, max_seconds=60.0 * max_minutes,
-            seed=seed,
-        )  # fmt: skip
-        torch.set_num_threads(threads)
-        network = load_network(weights or FOR_SCANS, device)
-        clouds = different_scans(read_scans(scans, topic, columns), max_scans)
-        typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
-        transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
-        signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
-        with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
-            report = run(
-                network,
-                clouds,
-                config,
-                progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
-                should_stop=lambda: bool(stopped),
-                transforms=transforms,
-                began=began,
-            )
+    check_target(out)
+    config = FineTuneConfig(
+        examples_per_scan=examples, epochs=epochs, learning_rate=learning_rate, max_seconds=60.0 * max_minutes,
+        seed=seed,
+    )  # fmt: skip
+    torch.set_num_threads(threads)
+    network = load_network(weights or FOR_SCANS, device)
+    clouds = different_scans(read_scans(scans, topic, columns), max_scans)
+    typer.echo(f"{len(clouds)} scans that differ; registering neighbours", err=True)
+    transforms = register_neighbours(clouds, Registration(network, RegistrationConfig(num_threads=threads)))
+    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    with typer.progressbar(length=1000, label="fine-tuning", file=typer.get_text_stream("stderr")) as bar:
+        report = run(
+            network,
+            clouds,
+            config,
+            progress=lambda progress: bar.update(round(1000 * progress.share_done) - bar.pos),
+            should_stop=lambda: bool(stopped),
+            transforms=transforms,
+            began=began,
+        )
     if report.improved:
-        with one_line_errors("fine-tune"):
-            save_network(report.network, out, {"fine_tuned": report.to_dict()})
+        save_network(report.network, out, {"fine_tuned": report.to_dict()})
     typer.echo(dumps(report.to_dict(), indent=1) if json else as_table(report))
     if not json and report.improved:
         typer.echo(f"written to {out}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
 from prnet_core.cli.options import COLUMNS, DEVICE, REFINEMENT, SCANS, THREADS, TOPIC, WEIGHTS
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from prnet_core.io.trajectories import Trajectory
 
 
+@one_line_errors("odometry")
 def odometry(
     source: Path = SCANS,
     out: Path = typer.Option(
@@ -44,7 +46,6 @@ def odometry(
     Without --truth, the ground truth is a folder's poses.txt or a bag's ground truth topic. A scan that cannot be read
     is skipped and counted. Exit code 1 when no scan has a pose, 2 when a file or an option cannot be used.
     """
-    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.io.recordings import GroundTruthFile, open_scans
     from prnet_core.odometry import OdometryConfig, ScanOdometry
@@ -55,17 +56,16 @@ def odometry(
         without_effect("odometry", "--target", "scans are registered to a local map")
     if refinement is not None:
         without_effect("odometry", "--refinement", "GICP refines")
-    with one_line_errors("odometry"):
-        writers = trajectory_writers(out, picture)
-        check_picture(picture)
-        truth_file = None if truth is None else GroundTruthFile(truth)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
-        odometry_config = OdometryConfig(max_scan_time=max_scan_time)
-        scans = open_scans(source, topic, columns)
-        worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
-        run = run_odometry(worker, scans, every)
+    writers = trajectory_writers(out, picture)
+    check_picture(picture)
+    truth_file = None if truth is None else GroundTruthFile(truth)
+    config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+    odometry_config = OdometryConfig(max_scan_time=max_scan_time)
+    scans = open_scans(source, topic, columns)
+    worker = ScanOdometry(Registration(network_for(weights, device), config), odometry_config)
+    run = run_odometry(worker, scans, every)
     counts = ", ".join(f"{count} {status}" for status, count in run.counts.items())
-    typer.echo(f"{run.num_scans} scans: {counts}; {1e3 * run.seconds_per_scan:.0f} ms a scan")
+    typer.echo(f"{run.num_scans} scans: {counts}; {1e3 * run.seconds_per_scan:.0f} ms per scan")
     for line in recording_notes(scans):
         typer.echo(line)
     for stamp, reason in run.failures:
@@ -73,19 +73,18 @@ def odometry(
     reference = comparison_truth(scans, truth_file)
     if reference is not None:
         typer.echo(error_text(run.trajectory, reference))
-    with one_line_errors("odometry"):
-        for path, write in writers.items():
-            write(path, run.trajectory)
-        if picture is not None:
-            from prnet_core.odometry.picture import draw_trajectory
+    for path, write in writers.items():
+        write(path, run.trajectory)
+    if picture is not None:
+        from prnet_core.odometry.picture import draw_trajectory
 
-            draw_trajectory(run.trajectory, reference, picture)
+        draw_trajectory(run.trajectory, reference, picture)
     if len(run.trajectory) == 0:
         raise typer.Exit(1)
 
 
 def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Callable[[Path, Trajectory], None]]:
-    """What is written where: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
+    """The writer of each output file: TUM at `out` and KITTI beside it, or KITTI alone where `out` is called .kitti.
 
     Raises ValueError or OSError when one of them cannot be written, or is the picture too.
     """
@@ -108,7 +107,7 @@ def trajectory_writers(out: Path | None, picture: Path | None) -> dict[Path, Cal
 
 
 def recording_notes(scans: RecordedScans) -> list[str]:
-    """A line each about the scans left out, and about those without point times."""
+    """One line about the scans left out, and one about those without point times."""
     lines = []
     if scans.skipped:
         lines.append(f"skipped: {_counted(scans.skipped)}")
@@ -137,13 +136,13 @@ def error_text(estimate: Trajectory, ground_truth: Trajectory) -> str:
     """ATE and RPE at 1 and 10 scans where the trajectories share that many stamps."""
     from prnet_core.odometry.metrics import absolute_trajectory_error, match_stamps, relative_pose_error
 
-    ours, theirs = match_stamps(estimate, ground_truth)
-    if len(ours) < 2:
+    estimated, true = match_stamps(estimate, ground_truth)
+    if len(estimated) < 2:
         return "the ground truth shares fewer than two stamps with the scans: no errors"
-    lines = [f"ATE {absolute_trajectory_error(ours, theirs):.4f} m over {len(ours)} poses"]
+    lines = [f"ATE {absolute_trajectory_error(estimated, true):.4f} m over {len(estimated)} poses"]
     for step in (1, 10):
-        if step < len(ours):
-            error = relative_pose_error(ours, theirs, step)
+        if step < len(estimated):
+            error = relative_pose_error(estimated, true, step)
             lines.append(
                 f"RPE over {step:2d}: {error.translation_rmse:.4f} m, {error.rotation_rmse_deg:.3f} deg "
                 f"(largest {error.translation_max:.4f} m, {error.rotation_max_deg:.3f} deg)"

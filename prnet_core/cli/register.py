@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
 from prnet_core.cli.options import COLUMNS, DEVICE, REFINEMENT, THREADS, WEIGHTS
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from prnet_core.registration import RegistrationResult
 
 
+@one_line_errors("register")
 def register(
     source: Path = typer.Argument(..., help="Cloud that is moved: PLY PCD XYZ npy bin LAS."),
     target: Path = typer.Argument(..., help="Cloud that it is moved onto."),
@@ -42,7 +44,6 @@ def register(
     """
     import numpy as np
 
-    from prnet_core.cli.errors import check_picture, one_line_errors, without_effect
     from prnet_core.cli.network import network_for
     from prnet_core.geometry import se3
     from prnet_core.io.ascii_rows import read_numbers
@@ -53,33 +54,30 @@ def register(
 
     if refinement is not None:
         without_effect("register", "--refinement", "GICP refines")
-    with one_line_errors("register"):
-        if save is not None:
-            check_target(save, WRITTEN_SUFFIXES)
-        check_picture(view)
-        clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
-        config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
-        registration = Registration(network_for(weights, device), config)
-        stated = "as requested" if scan is not None else "by how the points face the origin"
-        scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
-        origin = np.zeros(3) if scan else None
-        result = registration.register(
-            *clouds, None if guess is None else read_numbers(guess), source_origin=origin, target_origin=origin
-        )
-        if save is not None:
-            write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
+    if save is not None:
+        check_target(save, WRITTEN_SUFFIXES)
+    check_picture(view)
+    clouds = read_cloud_file(source, columns), read_cloud_file(target, columns)
+    config = RegistrationConfig(voxel_size=voxel, num_threads=threads)
+    registration = Registration(network_for(weights, device), config)
+    stated = "as requested" if scan is not None else "by how the points face the origin"
+    scan = all(looks_like_scan(cloud, registration) for cloud in clouds) if scan is None else scan
+    origin = np.zeros(3) if scan else None
+    result = registration.register(
+        *clouds, None if guess is None else read_numbers(guess), source_origin=origin, target_origin=origin
+    )
+    if save is not None:
+        write_cloud_file(save, se3.apply(result.T_target_source, clouds[0]))
     kind = f"{'scans, sensor at the origin' if scan else 'objects or fused clouds, no sensor origin'} ({stated})"
     typer.echo(json_text({"clouds": kind} | vars(result)) if json else as_text(result, kind))
     if view is not None:
         from prnet_core.registration.picture import draw_before_and_after
 
-        with one_line_errors("register"):
-            draw_before_and_after(*clouds, result, view)
+        draw_before_and_after(*clouds, result, view)
     if show:
         from prnet_core.registration.picture import show_registered
 
-        with one_line_errors("register"):
-            show_registered(*clouds, result)
+        show_registered(*clouds, result)
     if not result.usable:
         raise typer.Exit(1)
 
@@ -111,15 +109,7 @@ def matrix_rows(matrix: np.ndarray) -> str:
 def json_text(values: dict) -> str:
     """JSON of values with arrays; a number that is not finite becomes null."""
     import json
-    import math
 
-    import numpy as np
+    from prnet_core.evaluation.table import json_values
 
-    def simple(value):
-        if isinstance(value, np.ndarray):
-            return value.tolist()
-        if isinstance(value, list):
-            return [simple(item) for item in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps({name: simple(value) for name, value in values.items()}, indent=1)
+    return json.dumps(json_values(values), indent=1)

@@ -31,16 +31,6 @@ class ICP:
         return T_target_source
 
 
-def refine(source: np.ndarray, target: np.ndarray, initial_guess: np.ndarray) -> np.ndarray:
-    """GICP from an initial guess (4, 4): correspondences within 0.2, then twice within three median residuals.
-
-    If both clouds hold the same points, the residual converges to zero, or to their noise, and the refined transform is
-    returned only where it lowers it: GICP fits planes, and the matches of a network fit the points. If the clouds are
-    sampled independently, the residual stays at the point spacing and does not show which transform is better.
-    """
-    return Refinement(source, target).refine(initial_guess)
-
-
 class _Aligner:
     """A pair prepared for small_gicp ("ICP" or "GICP")."""
 
@@ -91,13 +81,18 @@ class _Aligner:
 
 
 class Refinement:
-    """`refine` of one pair from several initial guesses: the pair is prepared once."""
+    """GICP of one pair, which is prepared once, from any number of initial guesses.
+
+    If both clouds hold the same points, the residual converges to zero, or to their noise, and the refined transform is
+    returned only where it lowers it: GICP fits planes, and the matches of a network fit the points. If the clouds are
+    sampled independently, the residual stays at the point spacing and does not show which transform is better.
+    """
 
     def __init__(self, source: np.ndarray, target: np.ndarray) -> None:
         self._aligner = _Aligner(source, target, "GICP")
 
     def refine(self, initial_guess: np.ndarray) -> np.ndarray:
-        """The refined transform (4, 4), as of `refine`."""
+        """The refined transform (4, 4): correspondences within 0.2, then twice within three median residuals."""
         aligner = self._aligner
         T_target_source = aligner.align(initial_guess, REFINE_DISTANCE)
         for _ in range(2):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from prnet_core.model import PRNet
-from prnet_core.pairs.normalise import normalise_pair
+from prnet_core.pairs.normalise import PairNormalisation, normalise_pair
 
 
 class NetworkMethod:
@@ -20,9 +20,16 @@ class NetworkMethod:
         self.device = next(network.parameters()).device
 
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        source, target, normalisation = normalise_pair(source, target)
-        clouds = [torch.from_numpy(cloud)[None].to(self.device) for cloud in (source, target)]
+        clouds, normalisation = unit_clouds(source, target, self.device)
         return normalisation.to_metric(self.network.register(*clouds)[0].double().cpu().numpy())
+
+
+def unit_clouds(
+    source: np.ndarray, target: np.ndarray, device: torch.device
+) -> tuple[list[torch.Tensor], PairNormalisation]:
+    """`normalise_pair` for a network: clouds (1, N, 3) and (1, M, 3) on the device, and their normalisation."""
+    *clouds, normalisation = normalise_pair(source, target)
+    return [torch.from_numpy(cloud)[None].to(device) for cloud in clouds], normalisation
 
 
 def with_settings(network: PRNet, **settings) -> PRNet:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import prnet_core.evaluation.baselines  # noqa: F401  adds its networks to the training methods
-from prnet_core.evaluation.classical_methods import FGR, ICP, refine
+from prnet_core.evaluation.classical_methods import FGR, ICP, Refinement
 from prnet_core.evaluation.go_icp import GoICP
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.method import Centroid, ConstantRotation, Identity, Method
@@ -50,7 +50,7 @@ class Refined:
         self.method = method
 
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        return refine(source, target, self.method.register(source, target))
+        return Refinement(source, target).refine(self.method.register(source, target))
 
 
 def make_method(name: str, options: MethodOptions = MethodOptions()) -> Method:

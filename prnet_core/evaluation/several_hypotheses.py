@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import small_gicp
-import torch
 
 from prnet_core.evaluation.classical_methods import Refinement
-from prnet_core.evaluation.learned_methods import NetworkMethod
+from prnet_core.evaluation.learned_methods import NetworkMethod, unit_clouds
 from prnet_core.evaluation.method import Centroid
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet
-from prnet_core.pairs.normalise import normalise_pair
 
 COUNT = 8
 NUM_NEIGHBOURS = 16  # of the normals
@@ -44,8 +42,7 @@ class SeveralHypotheses:
         return refined[int(np.argmax(scores))]
 
     def _hypotheses(self, source: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
-        source, target, normalisation = normalise_pair(source, target)
-        clouds = [torch.from_numpy(cloud)[None].to(self.method.device) for cloud in (source, target)]
+        clouds, normalisation = unit_clouds(source, target, self.method.device)
         hypotheses = self.method.network.hypotheses(*clouds, COUNT)[0].double().cpu().numpy()
         return [normalisation.to_metric(T) for T in hypotheses if np.isfinite(T).all()]
 

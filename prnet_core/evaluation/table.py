@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+import numpy as np
+
 from prnet_core.io.safe_write import replacing
 
 MISSING = "-"
@@ -66,7 +68,7 @@ class Table:
         """All fields. Numbers that are not finite become null."""
         names = ("title", "command", "date", "machine", "settings", "rows", "published", "notes")
         values = {name: getattr(self, name) for name in names}
-        return json.dumps(_finite(values), indent=1) + "\n"
+        return json.dumps(json_values(values), indent=1) + "\n"
 
     def to_markdown(self) -> str:
         """Heading, table (published rows in italics, last), command, settings, notes."""
@@ -136,11 +138,14 @@ def _cell(value, form: str) -> str:
     return form.format(value)
 
 
-def _finite(value):
+def json_values(value):
+    """Builtin values for JSON: lists of arrays, and None for a number that is not finite."""
     if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): json_values(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [json_values(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

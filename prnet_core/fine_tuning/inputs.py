@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from .progress import ScanTransform
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
-REQUEST, TRANSFORMS, SCANS = "request.json", "transforms.json", "scans.npz"
+REQUEST, SCANS = "request.json", "scans.pickle"
 WEIGHTS, TUNED = "weights.safetensors", "tuned.safetensors"
 
 
@@ -25,14 +25,11 @@ def write_inputs(
     from prnet_core.model import save_network
 
     save_network(network, folder / WEIGHTS, card={})
-    np.savez(folder / SCANS, *scans)
-    values = [[m.source, m.target, np.asarray(m.T_target_source).tolist()] for m in transforms]
-    (folder / TRANSFORMS).write_text(json.dumps(values))
+    with open(folder / SCANS, "wb") as file:
+        pickle.dump((scans, transforms), file)
 
 
-def read_inputs(folder: Path) -> tuple[list[np.ndarray], list[ScanTransform]]:
+def read_inputs(folder: Path) -> tuple[Sequence[np.ndarray], Sequence[ScanTransform]]:
     """The scans and transforms of `write_inputs`."""
-    with np.load(folder / SCANS) as scans:
-        arrays = [scans[f"arr_{index}"] for index in range(len(scans.files))]
-    values = json.loads((folder / TRANSFORMS).read_text())
-    return arrays, [ScanTransform(source, target, np.array(T)) for source, target, T in values]
+    with open(folder / SCANS, "rb") as file:
+        return pickle.load(file)

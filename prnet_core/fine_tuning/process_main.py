@@ -1,7 +1,7 @@
 """The program of the process started by FineTuneProcess.
 
-It answers one line of JSON a step, {"progress": ...}, and {"report": ...} or {"error": ...} as the last. Ends when its
-standard input closes.
+It answers one line of JSON per step, {"progress": ...}, and {"report": ...} or {"error": ...} as the last. Ends when
+its standard input closes.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from prnet_core.geometry.subsets import at_most
+
 MIN_DIFFERENCE = 0.12
 SAMPLE = 2000
 CELLS_PER_RADIUS, CELLS = 2.0, 16
@@ -51,7 +53,7 @@ class RecentScans:
         points = points[np.isfinite(points).all(axis=1)]
         if len(points) == 0:
             return False
-        sample = points[np.random.default_rng(0).choice(len(points), min(SAMPLE, len(points)), replace=False)]
+        sample = at_most(points, SAMPLE)
         grid = CellGrid(sample)
         with self._lock:
             if any(grid.difference(other) < MIN_DIFFERENCE for other in reversed(self._samples)):

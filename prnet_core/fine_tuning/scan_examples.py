@@ -9,6 +9,7 @@ import torch
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.random_rotations import about_any_axis, any_rotation
+from prnet_core.geometry.subsets import at_most
 from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.pairs.scan_pairs import ScanPair, ScanPairConfig, make_scan_pair
 from prnet_core.simulation.views import View
@@ -22,7 +23,7 @@ MAX_POINTS = 16_384
 MIN_POINTS = 100
 ATTEMPTS = 20
 IN_VIEW, CAMERA_DISTANCE, CAMERA_CELL = 1.5, (2.5, 8.0), 0.05
-"""Of the cameras used for hiding points: visibility radius and distance, in units of the radius of 90 % of the scan."""
+"""Cameras for hiding points: visibility radius and distance, in units of the radius of 90 % of the scan."""
 
 
 class ScanExamples:
@@ -126,10 +127,7 @@ def clean_scan(points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         raise FineTuneError(f"a scan must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64)
     points = points[np.isfinite(points).all(axis=1)]
-    points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
-    if len(points) > MAX_POINTS:
-        points = points[rng.choice(len(points), MAX_POINTS, replace=False)]
-    return points
+    return at_most(points[np.sort(np.unique(points, axis=0, return_index=True)[1])], MAX_POINTS, rng)
 
 
 def is_usable(points: np.ndarray) -> bool:

@@ -15,9 +15,9 @@ from prnet_core.model.surface_inputs import pair_batch
 from prnet_core.pairs.pair_batch import PairBatch
 from prnet_core.pairs.surface_patches import SurfacePair, surface_pair
 from prnet_core.registration.config import RegistrationConfig
+from prnet_core.registration.network_hypotheses import dense_cloud
 from prnet_core.registration.preprocess import choose_voxel_size, prepare_cloud
 from prnet_core.registration.registration import to_voxels
-from prnet_core.registration.surface_hypotheses import dense_cloud
 from prnet_core.simulation.views import View
 
 from .scan_examples import ScanExamples

@@ -53,6 +53,19 @@ def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
     return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
 
 
+def orthonormal(transform: np.ndarray) -> np.ndarray:
+    """The transform (4, 4) with its rotation replaced by the nearest one: without rounding errors."""
+    return make_transform(nearest_rotation(transform[:3, :3]), transform[:3, 3])
+
+
+def is_rigid(transform: np.ndarray) -> bool:
+    """Whether an array is a rigid transform (4, 4): finite, R R^T = I up to rounding, and det R = +1."""
+    if transform.shape != (4, 4) or not np.isfinite(transform).all():
+        return False
+    rotation = transform[:3, :3]
+    return np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) and float(np.linalg.det(rotation)) > 0.0
+
+
 def _left_jacobian(omega: np.ndarray) -> np.ndarray:
     """V of the exponential map: translation = V(omega) v."""
     angle = np.linalg.norm(omega)
@@ -91,3 +104,15 @@ def adjoint(transform: np.ndarray) -> np.ndarray:
     result[3:, 3:] = rotation
     result[:3, 3:] = skew(translation) @ rotation
     return result
+
+
+def moved_covariance(T_a_b: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Covariance (6, 6) of a small transform, or twist, expressed in frame a, of one expressed in frame b."""
+    to_a = adjoint(T_a_b)
+    return to_a @ covariance @ to_a.T
+
+
+def rotated_covariance(rotation: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Covariance (6, 6), translation then rotation, about axes that are rotated by (3, 3)."""
+    both = np.kron(np.eye(2), rotation)
+    return both @ covariance @ both.T

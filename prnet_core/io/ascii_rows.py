@@ -21,7 +21,7 @@ def of_width(lines: Iterable[bytes], width: int) -> Iterator[bytes]:
 
 
 def read_numbers(path: Path | str, ndmin: int = 2) -> np.ndarray:
-    """The numbers of a text file, one row a line, of at least `ndmin` dimensions; empty where it has no rows.
+    """The numbers of a text file, one row per line, of at least `ndmin` dimensions; empty where it has no rows.
 
     Raises ValueError, which names the file, for words and for rows of different lengths.
     """

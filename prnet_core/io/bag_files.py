@@ -127,7 +127,7 @@ def _storage_files(path: Path) -> list[Path]:
 
 
 def _open_file(path: Path, stack: ExitStack) -> BagFile:
-    """One file; of one without its end, a reader up to the cut."""
+    """Open one file; a file without its end is read up to the cut."""
     if not path.is_file():
         raise BagError(f"{path}: not a regular file")
     try:

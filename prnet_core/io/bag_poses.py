@@ -18,6 +18,7 @@ from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 
 STATIC_TOPIC = "/tf_static"
+_LONGEST = 1e9  # m, of a translation; the earth has 1.3e7
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
 
 
@@ -104,7 +105,7 @@ def ground_truth(bag: Bag, frame: str) -> Poses | None:
 
 
 def ground_truth_if_usable(bag: Bag, frame: str) -> Poses | None:
-    """As `ground_truth`, but None with a warning in the log where it raises: for a comparison."""
+    """`ground_truth`, or None with a warning in the log where it raises: for a comparison."""
     try:
         return ground_truth(bag, frame)
     except BagError as error:
@@ -141,16 +142,28 @@ def _chain_to_root(statics: dict[str, StampedTransform], frame: str) -> tuple[st
 
 
 def _stamped_transform(message: Any) -> StampedTransform | None:
-    """Of a message of POSE_TYPES; None when a value is not finite or the quaternion is zero."""
+    """The transform in a message of POSE_TYPES; None when a value is not finite or the quaternion is zero."""
     if hasattr(message, "transform"):
         position, quaternion = message.transform.translation, message.transform.rotation
     else:
         pose = message.pose.pose if hasattr(message.pose, "pose") else message.pose
         position, quaternion = pose.position, pose.orientation
-    q = np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
-    xyz = np.array([position.x, position.y, position.z])
-    if not (np.isfinite(q).all() and np.isfinite(xyz).all() and np.linalg.norm(q) > 1e-6):
-        return None
     header, child = message.header, getattr(message, "child_frame_id", "")
-    transform = make_transform(Rotation.from_quat(q).as_matrix(), xyz)
+    try:
+        transform = rigid_matrix(position, quaternion)
+    except ValueError:
+        return None
     return StampedTransform(seconds(header.stamp), header.frame_id.lstrip("/"), child.lstrip("/"), transform)
+
+
+def rigid_matrix(position: Any, orientation: Any) -> np.ndarray:
+    """(4, 4) of a message with x, y, z (metres) and one with the quaternion x, y, z, w, which is normalised.
+
+    Raises ValueError for a quaternion of length zero, for numbers that are not finite, and for 1e9 m and more.
+    """
+    t, q = position, orientation
+    translation, quaternion = np.array([t.x, t.y, t.z]), np.array([q.x, q.y, q.z, q.w])
+    length = np.linalg.norm(quaternion)
+    if not ((np.abs(translation) < _LONGEST).all() and np.isfinite(length) and length > 1e-6):
+        raise ValueError(f"not a rigid transform: translation {translation}, quaternion {quaternion}")
+    return make_transform(Rotation.from_quat(quaternion).as_matrix(), translation)

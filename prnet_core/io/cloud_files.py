@@ -25,7 +25,7 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
     """Points (N, 3) float64 of a file, N >= 1, in the file's unit; points that are not finite are kept.
 
     By suffix: .ply .pcd .npy .npz .bin (rows of float32) .las .laz .e57, and text tables .xyz .txt .csv .pts .asc.
-    columns: what a .bin or text file holds where it does not state it: "5" values a row, or "t,x,y,z".
+    columns: what a .bin or text file holds where it does not state it: "5" values per row, or "t,x,y,z".
 
     Raises CloudFileError where the file holds no such cloud, or ends before it is complete; FileNotFoundError; OSError
     where it cannot be read; ImportError without the package for this kind of file.

@@ -1,4 +1,4 @@
-"""Which columns of a table are x, y and z, by their names."""
+"""The columns x, y and z of a table, found by their names."""
 
 from __future__ import annotations
 

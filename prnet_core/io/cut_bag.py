@@ -55,7 +55,7 @@ class CutBag:
 
 
 def decompressed(data: bytes, compression: str, size: int) -> bytes:
-    """At most `size` bytes of a chunk or message, as far as they are there; `compression` as the bag names it.
+    """At most `size` bytes of a chunk or message, as many as exist; `compression` as the bag names it.
 
     Raises ValueError for an unknown compression, and what the decompressors raise for damaged data.
     """

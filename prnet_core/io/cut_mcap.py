@@ -92,7 +92,7 @@ def _strings(data: bytes, position: int, number: int) -> list[str]:
 
 
 def _decompress_chunk(record: bytes, largest: int) -> bytes:
-    """The records of a chunk; of one that is cut, those that are there."""
+    """The records of a chunk; if it is cut, those that exist."""
     (size,) = struct.unpack_from("<Q", record, 16)
     (compression,) = _strings(record, 28, 1)
     start = 32 + len(compression) + 8

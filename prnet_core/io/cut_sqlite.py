@@ -16,7 +16,7 @@ class CutSqlite(CutBag):
     """The readable messages of a sqlite3 bag file."""
 
     def _read(self) -> Iterator[tuple[int, int, bytes]]:
-        """In the order in which they were written."""
+        """The messages in the order in which they were written."""
         self.cut_at = None
         uri = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         try:

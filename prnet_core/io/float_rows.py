@@ -1,4 +1,4 @@
-"""Files of float32 rows (.bin): x, y, z and more values a point, whose number nothing in the file states."""
+"""Files of float32 rows (.bin): x, y, z and more values per point, whose number the file does not state."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ _THIN = 0.02  # of the spread of the next two columns
 def refuse_other_columns(table: np.ndarray) -> None:
     """Raise ValueError where one of the first three columns of (N, C >= 4) is no coordinate by its values.
 
-    That is a row number or a time (it grows evenly, or it is sorted and narrow), or whole numbers such as rings and
-    intensities where three other columns have fractions.
+    Such a column is a row number or a time (it grows evenly, or it is sorted and narrow), or holds whole numbers such
+    as rings and intensities where three other columns have fractions.
     """
     if len(table) < _FEWEST_ROWS or table.shape[1] < 4:
         return
@@ -33,7 +33,7 @@ def refuse_other_columns(table: np.ndarray) -> None:
 
 
 def _counter(table: np.ndarray) -> str:
-    """What the first column counts, in words; '' where it is no counter."""
+    """The kind of counter in the first column, in words; '' if it is no counter."""
     first = table[:, 0]
     steps = np.diff(first)
     if (steps < 0.0).any() or first[-1] == first[0]:

@@ -10,7 +10,7 @@ PACKED_SUFFIXES = (".gz", ".zst", ".zstd", ".bz2", ".xz", ".7z", ".zip", ".tar",
 
 
 def packed_with(path: Path) -> str:
-    """How the file is compressed as a whole, by its first bytes or its suffix; '' where it is not."""
+    """Name of the compression of a whole file, by its first bytes or its suffix; '' if it is not compressed."""
     if path.is_dir():
         return ""
     with open(path, "rb") as file:

@@ -88,7 +88,7 @@ def _parse(lines: dict[str, list[str]]) -> _Header:
     columns = [names.index(axis) for axis in "xyz"]
     for axis, column in zip("xyz", columns):
         if names.count(axis) > 1 or counts[column] != 1:
-            raise ValueError(f"the PCD field {axis} holds more than one value a point")
+            raise ValueError(f"the PCD field {axis} holds more than one value per point")
     encoding = lines["DATA"][0].lower() if lines["DATA"] else ""
     return _Header(columns, [np.dtype("<" + name) for name in types], counts, _num_points(lines), encoding)
 

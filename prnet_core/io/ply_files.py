@@ -197,7 +197,7 @@ def _lines(body: BinaryIO, element: _Element) -> Iterator[bytes]:
 
 
 def _read_ascii(body: BinaryIO, element: _Element, columns: list[int]) -> np.ndarray:
-    """Rows of text, one a line."""
+    """Rows of text, one per line."""
     rows = _lines(body, element)
     if not columns or element.count == 0:
         collections.deque(rows, maxlen=0)

@@ -97,7 +97,7 @@ def _without_missing(sample: np.ndarray) -> np.ndarray:
 
 
 def _gap(sample: np.ndarray) -> tuple[int, float]:
-    """Where the largest gap of the sorted times is (the index after it), and its share of their span."""
+    """Index after the largest gap of the sorted times, and the share of the gap in their span."""
     steps = np.diff(sample)
     after = int(np.argmax(steps)) + 1
     return after, float(steps[after - 1] / (sample[-1] - sample[0]))

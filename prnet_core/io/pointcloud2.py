@@ -96,7 +96,7 @@ def replace_points(message: Any, rows: np.ndarray, points: np.ndarray) -> bytes 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the bytes of a field lie: rows of ``row_step`` bytes, points of ``point_step`` bytes."""
+    """Layout of the bytes of a field: rows of ``row_step`` bytes, points of ``point_step`` bytes."""
 
     data: memoryview
     height: int

@@ -69,7 +69,7 @@ def _probe(folder: Path, path: Path) -> None:
 def replacing(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`, with its suffix; when the block ends without an error it replaces `path`.
 
-    The target of a link is replaced, and the link stays. What is written for a device or a pipe is copied into it. The
+    The target of a link is replaced, and the link stays. For a device or a pipe, the output is copied into it. The
     mode of an existing file is kept. Raises OSError, which names the path, when it cannot be written (a full
     disk); an existing file is then unchanged.
     """
@@ -96,7 +96,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    """Where the links of `path` lead."""
+    """`path` with its links resolved."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(f"{path} cannot be written: its links lead in a circle")

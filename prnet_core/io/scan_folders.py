@@ -25,8 +25,8 @@ class ScanFolder:
 
     The order is that of `scans.txt`, else the natural order of the names: scan_2 comes before scan_10.
     stamps: (N,) seconds from `times.txt`, else at the sensor's usual rate.
-    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers a row), or None where there are none or they cannot be
-    used (a warning in the log says why).
+    poses: (N, 4, 4) sensor -> world from `poses.txt` (12 numbers per row), or None where there are none or they cannot
+    be used (a warning in the log says why).
     Depth images are uint16 millimetres, 0 = no return, with a pinhole camera in `intrinsics.txt` (3x3).
     columns: as in `read_cloud_file`.
     Raises CloudFileError when the folder holds no scans, or scans.txt, times.txt or intrinsics.txt does not fit them.
@@ -65,7 +65,7 @@ class ScanFolder:
         if not found:
             raise CloudFileError(f"{place}: no scans in it, known are {' '.join(suffixes)}")
         place_of = {stem: index for index, stem in enumerate(in_natural_order({file.stem for file in found}))}
-        # Of files that differ in the suffix alone, the last one stays in the dictionary: the first by `suffixes`.
+        # The dictionary keeps the last of the files that differ only in the suffix: the first one by `suffixes`.
         in_order = sorted(found, key=lambda file: (place_of[file.stem], -suffixes.index(file.suffix.lower())))
         chosen = {file.stem: file for file in in_order}
         if len(chosen) < len(found):

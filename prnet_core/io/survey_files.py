@@ -55,7 +55,7 @@ def read_las(path: Path) -> np.ndarray:
 
 
 def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
-    """Where the table of chunks of a LAZ file begins; 0 for LAS.
+    """Offset of the table of chunks of a LAZ file; 0 for LAS.
 
     Raises ValueError where sizes in the file contradict its own: laspy and lazrs allocate what these sizes state.
     """

@@ -39,7 +39,7 @@ class _Format(NamedTuple):
         return [cell.strip() for cell in next(csv.reader([line], delimiter=self.delimiter, skipinitialspace=True), [])]
 
     def numbers(self, line: str) -> int:
-        """How many cells are numbers."""
+        """Number of cells that are numbers."""
         return sum(_is_number(cell.replace(",", ".") if self.decimal_comma else cell) for cell in self.split(line))
 
 

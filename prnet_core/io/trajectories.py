@@ -31,7 +31,7 @@ class Trajectory:
 
 
 def write_tum(path: Path | str, trajectory: Trajectory) -> None:
-    """Write `stamp x y z qx qy qz qw`, one pose a line, with the shortest digits that give the same numbers again.
+    """Write `stamp x y z qx qy qz qw`, one pose per line, with the shortest digits that give the same numbers again.
 
     Raises OSError when it cannot be written; an existing file is then unchanged.
     """
@@ -61,7 +61,7 @@ def read_tum(path: Path | str) -> Trajectory:
 
 
 def write_kitti(path: Path | str, poses: np.ndarray) -> None:
-    """Write poses (N, 4, 4) as the 12 numbers of their upper 3x4 part, one pose a line, without loss of digits.
+    """Write poses (N, 4, 4) as the 12 numbers of their upper 3x4 part, one pose per line, without loss of digits.
 
     Raises OSError when it cannot be written; an existing file is then unchanged.
     """

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapKeyframe, PoseConstraint
 from prnet_core.mapping.pose_graph import optimise, require_gtsam
 from prnet_core.registration import ACCEPTED, Registration
+from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, clean_points, precise_points
 
+PREPARED_KEYFRAMES = 50
 SMALLEST_SIGMA = np.array([1e-3, 1e-3, 1e-3, 1e-4, 1e-4, 1e-4])  # metres, radians
 
 
@@ -32,7 +35,7 @@ class MapBuilder:
         self.num_dropped = 0
         self.odometry_poses: list[np.ndarray] = []
         self.voxel_size = 0.0
-        self._prepared: dict[int, PreparedCloud] = {}
+        self._prepared = PreparedClouds(PREPARED_KEYFRAMES)
         self._last_closure = -1
 
     def add_scan(self, points: np.ndarray, T_odom_sensor: np.ndarray, stamp: float, covariance: np.ndarray) -> bool:
@@ -45,9 +48,7 @@ class MapBuilder:
         if len(points) < self.registration.config.min_points or not self._is_new(points, T_odom_sensor):
             return False
         points = precise_points(points, self.registration.config, np.zeros(3))
-        if len(points) > self.config.keyframe_points:
-            rng = np.random.default_rng(len(self.map))
-            points = points[rng.choice(len(points), self.config.keyframe_points, replace=False)]
+        points = at_most(points, self.config.keyframe_points, np.random.default_rng(len(self.map)))
         index = self.map.add(MapKeyframe(points.astype(np.float32), stamp), self.T_map_odom @ T_odom_sensor)
         self.odometry_poses.append(np.asarray(T_odom_sensor, dtype=np.float64))
         if index == 0:
@@ -61,7 +62,7 @@ class MapBuilder:
         return True
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a builder needs beside the map itself to continue it; see `restore`."""
+        """The values that a builder needs to continue, besides the map itself; see `restore`."""
         return {
             "odometry_poses": np.array(self.odometry_poses).reshape(-1, 4, 4),
             "T_map_odom": self.T_map_odom,
@@ -75,14 +76,12 @@ class MapBuilder:
         self.T_map_odom = state["T_map_odom"]
         self.num_rejected_closures, self.num_dropped, self._last_closure = map(int, state["numbers_of_builder"])
         self.voxel_size = float(state["voxel_size"])
-        self._prepared = {}
 
     def _drop_one(self) -> None:
         """Drop the keyframe that is nearest to its neighbours; the first and the newest ones stay."""
         dropped = self.map.most_redundant(1, max(2, len(self.map) - self.config.closure_gap))
         self.map.remove(dropped)
         del self.odometry_poses[dropped]
-        self._prepared = {i - (i > dropped): cloud for i, cloud in self._prepared.items() if i != dropped}
         self._last_closure -= self._last_closure >= dropped
         self.num_dropped += 1
 
@@ -127,12 +126,8 @@ class MapBuilder:
         return 0.02 * float(np.linalg.norm(path, axis=1).sum())
 
     def _prepare(self, index: int) -> PreparedCloud:
-        if index not in self._prepared:
-            if len(self._prepared) > 50:
-                del self._prepared[min(self._prepared)]
-            points = self.map.keyframes[index].points
-            self._prepared[index] = self.registration.prepare(points, self.voxel_size, np.zeros(3))
-        return self._prepared[index]
+        frame, size = self.map.keyframes[index], self.voxel_size
+        return self._prepared.get(frame, size, lambda: self.registration.prepare(frame.points, size, np.zeros(3)))
 
 
 def floored(covariance: np.ndarray) -> np.ndarray:

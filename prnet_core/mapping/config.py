@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MappingConfig:
-    """How keyframes are chosen, closed to loops, and searched for a scan. Lengths in metres where none is named."""
+    """Choice of keyframes, loop closures, and the search for a scan. Lengths are in metres unless stated."""
 
     keyframe_distance: float = 0.2  # of a scan's median range: distance to the nearest keyframe that makes a new one,
     keyframe_angle: float = 0.6  # or this rotation, radians

@@ -1,4 +1,4 @@
-"""A folder takes the place of another in one step."""
+"""Replacement of a folder by another one in one step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 
 
 def replace_folder(new: Path, folder: Path) -> None:
-    """Rename `new` to `folder`. What was there is at `new` afterwards; where nothing was, `new` is gone.
+    """Rename `new` to `folder`. The previous folder, if there was one, is at `new` afterwards.
 
     On Linux a process that is killed leaves one of the two there at any time; elsewhere, and on file systems that
     cannot exchange, there is a moment between two renames. Raises OSError.

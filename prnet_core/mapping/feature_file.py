@@ -1,4 +1,4 @@
-"""The features of a map's keyframes in a file beside it: computing them again takes 50 ms a keyframe."""
+"""The features of a map's keyframes in a file beside it: computing them again takes 50 ms per keyframe."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_features(folder: Path, key: np.ndarray) -> list[PlaceFeatures] | None:
 
 
 def write_features(folder: Path, key: np.ndarray, features: list[PlaceFeatures]) -> None:
-    """Write the features of all keyframes; not where the folder cannot be written, which costs only time."""
+    """Write the features of all keyframes. If the folder cannot be written, they are computed again next time."""
     try:
         with replacing(folder / NAME) as temporary:
             np.savez(

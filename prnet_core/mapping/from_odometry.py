@@ -45,7 +45,7 @@ class OdometryMapper:
         return kept
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a mapper needs beside the map itself to continue it."""
+        """The values that a mapper needs to continue, besides the map itself."""
         return {**self.builder.state(), "covariance": self._covariance, "last_pose": self._last_pose}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:

@@ -56,12 +56,11 @@ def join_scans(scans: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
 
 def chained(first: PoseConstraint, second: PoseConstraint) -> PoseConstraint:
     """The constraint of two that follow each other: first.second is second.first. A closure stays one."""
-    to_first = se3.adjoint(first.T_first_second)
     return PoseConstraint(
         first.first,
         second.second,
         first.T_first_second @ second.T_first_second,
-        first.covariance + to_first @ second.covariance @ to_first.T,
+        first.covariance + se3.moved_covariance(first.T_first_second, second.covariance),
         first.is_closure or second.is_closure,
     )
 
@@ -69,8 +68,7 @@ def chained(first: PoseConstraint, second: PoseConstraint) -> PoseConstraint:
 def reversed_constraint(constraint: PoseConstraint) -> PoseConstraint:
     """The same measurement, from the second keyframe to the first."""
     inverse = se3.invert(constraint.T_first_second)
-    to_second = se3.adjoint(inverse)
-    covariance = to_second @ constraint.covariance @ to_second.T
+    covariance = se3.moved_covariance(inverse, constraint.covariance)
     return PoseConstraint(constraint.second, constraint.first, inverse, covariance, constraint.is_closure)
 
 
@@ -150,7 +148,7 @@ class KeyframeMap:
         return join_scans([(T_index_map @ self.poses[i], self.keyframes[i].points) for i in chosen])
 
     def fused_points(self, voxel_size: float) -> np.ndarray:
-        """All points in the map's frame (N, 3), one centroid a voxel."""
+        """All points in the map's frame (N, 3), one centroid per voxel."""
         if not self.keyframes:
             return np.zeros((0, 3))
         clouds = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +14,14 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
+from prnet_core.odometry.tracking import relocation_config
 from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.features import mutual_matches
+from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
 from prnet_core.registration.result import UNKNOWN_VARIANCE
+from prnet_core.registration.search import Hypotheses
 
 PREPARED_SUBMAPS = 64
 
@@ -76,6 +78,7 @@ class Localizer:
         self.map = keyframe_map
         self.registration = registration
         self._alone = Registration(None, without_alternatives(registration.config))
+        self._quick = Registration(registration.network, relocation_config(registration.config))
         self.config = config or MappingConfig()
         sample = keyframe_map.keyframes[:: max(1, len(keyframe_map) // 20)]
         points = [clean_points(frame.points, registration.config) for frame in sample]
@@ -83,7 +86,7 @@ class Localizer:
         count = self.config.feature_points
         self.feature_voxel = float(np.median([choose_voxel_size(cloud, count) for cloud in points]))
         self._features = self._read_features(folder)
-        self._submaps: OrderedDict[int, PreparedCloud] = OrderedDict()
+        self._submaps = PreparedClouds(PREPARED_SUBMAPS)
 
     def localize(
         self,
@@ -131,9 +134,9 @@ class Localizer:
         source = self.registration.prepare(points, self.voxel_size, np.zeros(3))
         if len(source) < self.registration.config.min_points:
             return self._rejected(f"the scan has {len(source)} usable points after the voxel filter", began)
-        keyframe, result = self._register_near(source, T_map_sensor, self._alone)
+        keyframe, guess = self._nearest(T_map_sensor)
+        result = self._alone.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
         if search and result.status != ACCEPTED:
-            guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
             result = self.registration.register_prepared(source, self._submap(keyframe), guess)
         if result.status != ACCEPTED:
             return self._rejected(f"{result.status}: {result.reason}", began)
@@ -174,7 +177,8 @@ class Localizer:
         for hypothesis in hypotheses[: config.verified_hypotheses]:
             if time.perf_counter() > ends or hypothesis.support < config.rival_support * support:
                 break
-            keyframe, result = self._register_near(source, hypothesis.T_map_sensor, self.registration)
+            keyframe, guess = self._nearest(hypothesis.T_map_sensor)
+            result = self._register(source, keyframe, guess, "guess")
             if result.status != ACCEPTED:
                 continue
             pose = self.map.poses[keyframe] @ result.T_target_source
@@ -184,30 +188,42 @@ class Localizer:
         accepted.sort(key=lambda item: -item[1].agreement)
         return [item for item in accepted if item[1].agreement > config.rival_agreement * accepted[0][1].agreement]
 
-    def _register_near(
-        self, source: PreparedCloud, T_map_sensor: np.ndarray, registration: Registration
-    ) -> tuple[int, RegistrationResult]:
+    def _nearest(self, T_map_sensor: np.ndarray) -> tuple[int, np.ndarray]:
+        """The keyframe nearest to a pose (4, 4), and the pose in its frame."""
         keyframe = int(np.argmin(np.linalg.norm(self.map.positions - T_map_sensor[:3, 3], axis=1)))
-        guess = se3.invert(self.map.poses[keyframe]) @ T_map_sensor
-        return keyframe, registration.register_prepared(source, self._submap(keyframe), guess, hypotheses="guess")
+        return keyframe, se3.invert(self.map.poses[keyframe]) @ T_map_sensor
 
     def _search_fully(
         self, source: PreparedCloud, ranked: list[int], ends: float
     ) -> list[tuple[int, RegistrationResult]]:
+        kinds: tuple[Hypotheses, ...] = ("features",) if self.registration.network is None else ("features", "network")
         for keyframe in ranked[: self.config.full_searches]:
-            left = ends - time.perf_counter()
-            if left <= 0.0:
-                break
-            result = self.registration.register_prepared(source, self._submap(keyframe), deadline=left)
-            if result.status in (ACCEPTED, AMBIGUOUS):
-                return [(keyframe, result)]
+            for kind in kinds:
+                if time.perf_counter() > ends:
+                    return []
+                result = self._register(source, keyframe, None, kind)
+                if result.status in (ACCEPTED, AMBIGUOUS):
+                    return [(keyframe, result)]
         return []
+
+    def _register(
+        self, source: PreparedCloud, keyframe: int, guess: np.ndarray | None, hypotheses: Hypotheses
+    ) -> RegistrationResult:
+        """Register to the neighbourhood of a keyframe: quickly, and fully where that is not rejected.
+
+        Without a guess the quick result is compared with its alternatives, and must be accepted.
+        """
+        submap = self._submap(keyframe)
+        result = self._quick.register_prepared(source, submap, guess, hypotheses=hypotheses)
+        if result.status == REJECTED or (guess is None and result.status != ACCEPTED):
+            return result
+        return self.registration.register_prepared(source, submap, result.T_target_source, hypotheses="guess")
 
     def _features_of(self, points: np.ndarray) -> PlaceFeatures:
         return place_features(clean_points(points, self.registration.config), self.feature_voxel)
 
     def _read_features(self, folder: Path | None) -> list[PlaceFeatures]:
-        """Those kept in the folder if they are of these keyframes at this voxel size, else computed and kept."""
+        """Features from the folder's file if it fits these keyframes and this voxel size, else computed and written."""
         frames = self.map.keyframes
         sums = [float(frame.points.sum(dtype=np.float64)) for frame in frames]
         limits = self.registration.config.min_range, self.registration.config.max_range
@@ -221,13 +237,12 @@ class Localizer:
 
     def _submap(self, keyframe: int) -> PreparedCloud:
         """The neighbourhood of a keyframe in its frame, prepared; the last ones are kept."""
-        if keyframe not in self._submaps:
+
+        def prepare() -> PreparedCloud:
             points, origins, view_index = self.map.submap(keyframe, self.config.submap_keyframes)
-            self._submaps[keyframe] = self.registration.prepare(points, self.voxel_size, origins, view_index)
-            while len(self._submaps) > PREPARED_SUBMAPS:
-                self._submaps.popitem(last=False)
-        self._submaps.move_to_end(keyframe)
-        return self._submaps[keyframe]
+            return self.registration.prepare(points, self.voxel_size, origins, view_index)
+
+        return self._submaps.get(self.map.keyframes[keyframe], self.voxel_size, prepare)
 
     def _same_place(self, first: np.ndarray, second: np.ndarray) -> bool:
         distance, angle = se3.difference(first, second)
@@ -243,12 +258,11 @@ class Localizer:
         alternatives: list[np.ndarray],
         began: float,
     ) -> LocalizationResult:
-        to_map = se3.adjoint(self.map.poses[keyframe])
         return LocalizationResult(
             status=status,
             reason=reason,
             T_map_sensor=self.map.poses[keyframe] @ result.T_target_source,
-            covariance=to_map @ result.covariance @ to_map.T,
+            covariance=se3.moved_covariance(self.map.poses[keyframe], result.covariance),
             keyframe=keyframe,
             alternatives=alternatives,
             registration=result,

@@ -13,6 +13,7 @@ from prnet_core.mapping.keyframe_map import KeyframeMap, MapError, PoseConstrain
 from prnet_core.mapping.localize import LocalizationResult, Localizer
 from prnet_core.mapping.pose_graph import optimise
 from prnet_core.registration import Registration
+from prnet_core.registration.sample import even_index
 
 MIN_AGREEING = 3
 MAX_TRIED = 30
@@ -29,7 +30,7 @@ def merge_maps(
     transform. Raises MapError, with what was found, when they do not, and without GTSAM.
     """
     localizer = Localizer(first, registration, config)
-    chosen = np.unique(np.linspace(0, len(second) - 1, min(MAX_TRIED, len(second))).round().astype(int))
+    chosen = even_index(len(second), MAX_TRIED)
     found = [(int(i), localizer.localize(second.keyframes[i].points)) for i in chosen]
     usable = [(i, result) for i, result in found if result.usable]
     transforms = [result.T_map_sensor @ se3.invert(second.poses[i]) for i, result in usable]

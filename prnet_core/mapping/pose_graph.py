@@ -43,7 +43,6 @@ def optimise(keyframe_map: KeyframeMap) -> list[np.ndarray]:
 
 def gtsam_covariance(T_first_second: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """(6, 6) in GTSAM's convention: rotation before translation, in the frame of the second pose."""
-    to_second = se3.adjoint(se3.invert(T_first_second))
-    moved = to_second @ covariance @ to_second.T
+    moved = se3.moved_covariance(se3.invert(T_first_second), covariance)
     order = [3, 4, 5, 0, 1, 2]
     return moved[np.ix_(order, order)] + 1e-12 * np.eye(6)

@@ -1,7 +1,7 @@
 """A map as a folder that other programs can read.
 
 map.json        format and version, units, number of keyframes, constraints
-map.ply         all points in the map's frame, one a voxel
+map.ply         all points in the map's frame, one per voxel
 poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map's frame
 keyframes/      000000.ply ... in the sensor's frame
 """
@@ -97,8 +97,7 @@ def load_map(folder: Path | str) -> KeyframeMap:
             points = read_cloud_file(path)
         except (OSError, CloudFileError) as error:
             raise MapError(f"{path}: {error}") from error
-        pose = se3.make_transform(se3.nearest_rotation(pose[:3, :3]), pose[:3, 3])
-        keyframe_map.add(MapKeyframe(np.asarray(points, dtype=np.float32), float(stamp)), pose)
+        keyframe_map.add(MapKeyframe(np.asarray(points, dtype=np.float32), float(stamp)), se3.orthonormal(pose))
     keyframe_map.constraints = [_constraint(row, folder, len(keyframe_map)) for row in record["constraints"]]
     return keyframe_map
 
@@ -154,5 +153,5 @@ def _constraint(row: dict, folder: Path, count: int) -> PoseConstraint:
     if not (np.isfinite(constraint.T_first_second).all() and np.isfinite(constraint.covariance).all()):
         raise MapError(f"{folder / 'map.json'}: a constraint is not finite")
     if not (0 <= constraint.first < count and 0 <= constraint.second < count):
-        raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that is not there")
+        raise MapError(f"{folder / 'map.json'}: a constraint names a keyframe that does not exist")
     return constraint

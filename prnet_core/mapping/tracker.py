@@ -42,7 +42,7 @@ class OdometryScan:
 class MapPose:
     """The pose of the robot in the map after a scan.
 
-    state: 'searching' (nothing known), 'ambiguous' (several places fit; more scans are waited for), 'localized', or
+    state: 'searching' (nothing known), 'ambiguous' (several places fit; more scans are needed), 'localized', or
         'unverified' (localized before, by odometry alone since: outside the map, or the place has changed).
     reason: of the last verification. T_map_odom: (4, 4), or None where it is not known, for poses of `trajectory`.
     found: the verification of this scan, when there was one and it was accepted, else None.
@@ -70,7 +70,7 @@ class MapTracker:
         self.forget()
 
     def forget(self) -> None:
-        """Forget the pose: the next scan starts a search."""
+        """Discard the pose: the next scan starts a search."""
         self._T_map_odom: np.ndarray | None = None
         self._state: State = "searching"
         self._verified: OdometryScan | None = None
@@ -78,7 +78,7 @@ class MapTracker:
         self._next_search = -np.inf
 
     def set_initial_pose(self, T_map_sensor: np.ndarray) -> None:
-        """A guess (4, 4) that the next scan is verified at."""
+        """Set an initial guess (4, 4), at which the next scan is verified."""
         self._initial_pose = T_map_sensor
 
     def add_scan(self, scan: OdometryScan) -> MapPose:
@@ -98,7 +98,7 @@ class MapTracker:
         return self._follow(scan) if self._is_step(self._verified, scan, FOLLOW_PERIOD) else self._answer(scan)
 
     def search(self) -> MapPose:
-        """Search the whole map with the last scan, then with the last scans joined. What was known before is kept
+        """Search the whole map with the last scan, then with the last scans joined. The previous pose is kept
         unless a place is found. Raises ValueError before the first scan."""
         if not self._scans:
             raise ValueError("no scan has been registered by the odometry yet")

@@ -25,7 +25,7 @@ def log_matching(scores: Tensor, temperature: Tensor, matching: Matching = "roww
 
 
 def gumbel_softmax(log_probabilities: Tensor, scores: Tensor, temperature: Tensor, generator=None) -> Tensor:
-    """Sample one column a row, straight-through: one hot forward, the softmax's gradient backward.
+    """Sample one column per row, straight-through: one hot forward, the softmax's gradient backward.
 
     m(x_i, Y) = one_hot(argmax_j softmax((Phi_xi . Phi_yj + g_ij) / lambda)), g_ij Gumbel(0, 1).
     """

@@ -7,7 +7,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from .precision import has_amx
 
 MAX_PRODUCTS = 1200**2
-"""Above so many logits a head the fused kernel is faster in bfloat16 too: it never holds them all."""
+"""Above this number of logits per head the fused kernel is faster in bfloat16 too: it never holds them all."""
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -19,8 +19,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _unfused_is_faster(q: Tensor, k: Tensor) -> bool:
-    """With gradients on a CPU always (the fused backward pass takes several times as long); without, in bfloat16 on a
-    CPU without AMX, 1.3 to 1.8 times up to a thousand points."""
+    """On a CPU: always with gradients (the fused backward pass takes several times as long); without gradients, in
+    bfloat16 without AMX, by a factor of 1.3 to 1.8 for up to a thousand points."""
     if q.device.type != "cpu":
         return False
     if torch.is_grad_enabled():

@@ -50,7 +50,7 @@ class PRNetConfig(NetworkConfig):
     num_neighbours: int = 20
     embedding: int = 512
     features: Literal["coordinates", "surface"] = "coordinates"
-    """What the local features read: coordinates (the paper), or normals and patches, which do not change when the
+    """Input of the local features: coordinates (the paper), or normals and patches, which do not change when the
     cloud is rotated (ours)."""
     transformer: Literal["paper", "none"] = "paper"
     """The paper's, or none: each cloud's features by themselves."""
@@ -76,7 +76,7 @@ class PRNetConfig(NetworkConfig):
     motion_weight: float = 1.0
     """Weight of the paper's terms; 0 leaves the matching term alone and saves the Procrustes of the training."""
     dustbin_weight: float = 0.3
-    """Of points without a match, in the loss of the matching "dual"."""
+    """Weight of the points without a match in the loss of the matching "dual"."""
     matching_weight: float = 0.0
     """Weight of our cross entropy of the matching matrix; 0 is the paper's loss."""
 

@@ -10,7 +10,7 @@ from .processes import BatchNorm
 
 
 class DGCNN(nn.Module):
-    """EdgeConv layers, their outputs concatenated, and a last layer a point; no global pooling."""
+    """EdgeConv layers, their outputs concatenated, and a last linear layer on each point; no global pooling."""
 
     def __init__(self, config: PRNetConfig) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""EdgeConv (Wang et al., Dynamic Graph CNN, 2019), one linear product a point instead of one an edge."""
+"""EdgeConv (Wang et al., Dynamic Graph CNN, 2019), one linear product per point instead of one per edge."""
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ NEGATIVE_SLOPE = 0.2
 class EdgeConv(nn.Module):
     """x_i' = max over j in kNN(i) of LeakyReLU(BatchNorm(W [x_j - x_i, x_i])).
 
-    Split: W [x_j - x_i, x_i] = W_1 x_j + (W_2 - W_1) x_i = a_j + b_i. BatchNorm is a scale and a shift a
+    Split: W [x_j - x_i, x_i] = W_1 x_j + (W_2 - W_1) x_i = a_j + b_i. BatchNorm is a scale and a shift per
     channel and LeakyReLU rises, so with the scale s put into a first (its sign decides between maximum and
     minimum) the maximum is taken over s a_j alone: x_i' = LeakyReLU(max_j s a_j + s b_i + shift).
 

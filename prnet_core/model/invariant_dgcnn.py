@@ -19,7 +19,7 @@ class InvariantDGCNN(nn.Module):
     """EdgeConv on the graph of nearest points, the same for all layers: x_i' = act(LayerNorm(max_j W [x_j, x_i])).
 
     The first layer also reads each edge's point pair feature (d, n_i . d, n_j . d, n_i . n_j). Nothing else of the
-    coordinates enters. LayerNorm stands behind the maximum, so that W splits into one product a point.
+    coordinates enters. LayerNorm comes after the maximum, so that W splits into one product per point.
     """
 
     def __init__(self, config: PRNetConfig) -> None:

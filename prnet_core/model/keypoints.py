@@ -1,4 +1,4 @@
-"""Which points are matched (paper, section 4.2)."""
+"""Selection of the points that are matched (paper, section 4.2)."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from .precision import at_least_float32
 
 
 def num_keypoints(num_points: int, wanted: int) -> int:
-    """How many points of a cloud become keypoints: the wanted number, at most two thirds, at least one."""
+    """Number of keypoints of a cloud: the wanted number, at most two thirds of the points, at least one."""
     return max(1, min(wanted, (2 * num_points + 2) // 3))
 
 

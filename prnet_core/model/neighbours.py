@@ -71,7 +71,7 @@ class _NeighbourMax(torch.autograd.Function):
 
 
 class _StackedMax(torch.autograd.Function):
-    """As `amax` over the first dimension, whose own backward pass takes many times as long on a CPU."""
+    """`amax` over the first dimension, with a backward pass that is many times as fast on a CPU."""
 
     @staticmethod
     def forward(ctx, values: Tensor) -> Tensor:

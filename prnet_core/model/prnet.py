@@ -13,6 +13,7 @@ from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
 from .dual_softmax import DualSoftmax, joint_log_probability
+from .evaluation_mode import evaluation_mode
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
 from .out_of_memory import on_cpu_when_out_of_memory
@@ -23,7 +24,20 @@ from .transformer import Transformer
 from .value_head import make_value_head
 
 MATCHING_RADIUS = 12.0
-"""In point spacings: the radius whose fractions are the tolerances of the robust Procrustes, for surface clouds."""
+"""Radius, in point spacings, whose fractions are the tolerances of the robust Procrustes for surface clouds."""
+
+
+@dataclass
+class Matches:
+    """Where points of one cloud (B, K, 3) are matched on another one, (B, M, 3).
+
+    matched: (B, K, 3). confidence: (B, K), 0 to 1.
+    """
+
+    source: Tensor
+    matched: Tensor
+    confidence: Tensor
+    target: Tensor
 
 
 @dataclass
@@ -32,10 +46,9 @@ class RegistrationPass:
 
     source: Tensor
     """X^p (B, N, 3), the source before this pass."""
-    T_step: Tensor
-    """(B, 4, 4), takes X^p towards the target."""
-    T_step_backward: Tensor | None
-    """(B, 4, 4), takes the target towards X^p, from Y -> X matches; None at inference."""
+    matches: Matches
+    matches_backward: Matches | None
+    """Of X^p on Y and of Y on X^p; the latter None at inference."""
     source_keypoints: Tensor
     target_keypoints: Tensor
     """Indices (B, K_X) and (B, K_Y)."""
@@ -48,7 +61,11 @@ class RegistrationPass:
     temperature: Tensor | None
     """lambda (B,); None with the matching "dual"."""
     dual_log_probabilities: tuple[Tensor, Tensor] | None = None
-    """By row (B, N, M + 1) and by column (B, M, N + 1), of the matching "dual" (`DualSoftmax`)."""
+    """The matching "dual" only (`DualSoftmax`): by row (B, N, M + 1) and by column (B, M, N + 1)."""
+    T_step: Tensor | None = None
+    """(B, 4, 4), takes X^p towards the target."""
+    T_step_backward: Tensor | None = None
+    """(B, 4, 4), takes the target towards X^p, from Y -> X matches; None at inference."""
 
 
 @dataclass
@@ -103,27 +120,50 @@ class PRNet(nn.Module):
         check_clouds(source_points, target_points)
         T_target_source = torch.eye(4, device=source_points.device, dtype=source_points.dtype)
         T_target_source = T_target_source.expand(source_points.shape[0], 4, 4)
-        target_local = self.dgcnn(target)
-        target_memory = self.transformer.encoder(target_local) if self.config.transformer == "paper" else None
+        encoded_target = self._encode(target)
+        is_dual = self.config.matching == "dual"
+        radius = MATCHING_RADIUS * target.spacing if is_dual else None
         passes = []
         for _ in range(num_passes or self.config.num_passes):
             with torch.autocast(source_points.device.type, enabled=False):  # points and poses keep their precision
                 moved = transform_points(T_target_source, source_points)
-            features = self._features(
-                replace(source, points=moved) if surface else moved, target, target_local, target_memory
-            )
-            if self.config.matching == "dual":
-                step = self._match_dual(moved, target_points, *features, target.spacing)
-            else:
-                step = self._match_keypoints(moved, target_points, *features, generator)
+            step = self._match(replace(source, points=moved) if surface else moved, target, encoded_target, generator)
             passes.append(step)
             with torch.autocast(source_points.device.type, enabled=False):
+                if is_dual and self.training and not self.config.motion_weight:
+                    step.T_step = torch.eye(4, device=moved.device).expand(len(moved), 4, 4)
+                else:
+                    step.T_step = self._fit(step.matches, radius)
+                if step.matches_backward is not None:
+                    step.T_step_backward = self._fit(step.matches_backward, radius)
                 T_target_source = step.T_step @ T_target_source
             if self.training:
                 T_target_source = T_target_source.detach()
         return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
-    def _features(self, source, target, target_local, target_memory) -> tuple[Tensor, Tensor]:
+    def _encode(self, target: Tensor | SurfaceCloud) -> tuple[Tensor, Tensor | None]:
+        """Features of the target, the same in all passes: F_Y (B, M, C), and the memory that the decoder reads."""
+        features = self.dgcnn(target)
+        return features, self.transformer.encoder(features) if self.config.transformer == "paper" else None
+
+    def _match(
+        self,
+        source: Tensor | SurfaceCloud,
+        target: Tensor | SurfaceCloud,
+        encoded_target: tuple[Tensor, Tensor | None],
+        generator: torch.Generator | None = None,
+    ) -> RegistrationPass:
+        """A pass without its transforms."""
+        features = self._features(source, *encoded_target)
+        means = [at_least_float32(x).mean(dim=1) for x in features]
+        points = [cloud.points if isinstance(cloud, SurfaceCloud) else cloud for cloud in (source, target)]
+        if self.config.matching == "dual":
+            return self._match_all(points, features, means)
+        return self._match_keypoints(points, features, means, generator)
+
+    def _features(
+        self, source: Tensor | SurfaceCloud, target_local: Tensor, target_memory: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Phi_X (B, N, C), Phi_Y (B, M, C)."""
         source_local = self.dgcnn(source)
         if self.config.transformer == "none":
@@ -132,68 +172,47 @@ class PRNet(nn.Module):
         target_residual = self.transformer(target_local, self.transformer.encoder(source_local))
         return source_local + source_residual, target_local + target_residual
 
-    def _match_dual(
-        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, spacing: Tensor
+    def _match_all(
+        self, points: list[Tensor], features: tuple[Tensor, Tensor], means: list[Tensor]
     ) -> RegistrationPass:
-        """All points are matched; the transform is the robust one of each row's best match."""
-        by_row, by_column = self.dual_softmax(source_features, target_features)
-        joint = joint_log_probability(by_row, by_column)
-        batch, rows, columns = joint.shape
-        if self.training and not self.config.motion_weight:
-            T_step = torch.eye(4, device=source.device).expand(batch, 4, 4)
-        else:
-            confidence, best = joint.max(dim=-1)
-            T_step = self._fit(source, take(target, best), confidence.exp(), target, MATCHING_RADIUS * spacing)
-        mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
-        every = [torch.arange(count, device=source.device).expand(batch, -1) for count in (rows, columns)]
-        return RegistrationPass(
-            source, T_step, None, *every, joint, None, mean_source, mean_target, None, (by_row, by_column)
-        )
+        """All points are matched: each row's best match."""
+        both = self.dual_softmax(*features)
+        joint = joint_log_probability(*both)
+        confidence, best = joint.max(dim=-1)
+        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1])
+        every = [torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1) for x in points]
+        return RegistrationPass(points[0], matches, None, *every, joint, None, *means, None, both)
 
     def _match_keypoints(
-        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor, generator
+        self,
+        points: list[Tensor],
+        features: tuple[Tensor, Tensor],
+        means: list[Tensor],
+        generator: torch.Generator | None,
     ) -> RegistrationPass:
-        mean_source, mean_target = (at_least_float32(x).mean(dim=1) for x in (source_features, target_features))
-        temperature = self.value_head(mean_source, mean_target)
-
-        x, y, scores, (source_keypoints, target_keypoints) = self._scores(
-            source, target, source_features, target_features
-        )
-        T_step, log_forward = self._match(x, y, scores, temperature, generator)
-        T_backward = log_backward = None
+        temperature = self.value_head(*means)
+        chosen = [select_keypoints(x, self.config.num_keypoints, self.config.keypoints) for x in features]
+        scores = self.action_head.scores(*map(take, features, chosen))
+        x, y = map(take, points, chosen)
+        forward, log_forward = self._soft_matches(x, y, scores, temperature, generator)
+        backward = log_backward = None
         if self.training:
-            T_backward, log_backward = self._match(y, x, scores.transpose(1, 2), temperature, generator)
-        return RegistrationPass(
-            source, T_step, T_backward, source_keypoints, target_keypoints, log_forward, log_backward,
-            mean_source, mean_target, temperature,
-        )  # fmt: skip
+            backward, log_backward = self._soft_matches(y, x, scores.transpose(1, 2), temperature, generator)
+        return RegistrationPass(points[0], forward, backward, *chosen, log_forward, log_backward, *means, temperature)
 
-    def _scores(
-        self, source: Tensor, target: Tensor, source_features: Tensor, target_features: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor]]:
-        """Keypoints of both clouds (B, K_X, 3), (B, K_Y, 3), their scores (B, K_X, K_Y) and their indices."""
-        rule, count = self.config.keypoints, self.config.num_keypoints
-        chosen = tuple(select_keypoints(features, count, rule) for features in (source_features, target_features))
-        scores = self.action_head.scores(take(source_features, chosen[0]), take(target_features, chosen[1]))
-        return take(source, chosen[0]), take(target, chosen[1]), scores, chosen
-
-    def _match(self, x: Tensor, y: Tensor, scores: Tensor, temperature: Tensor, generator) -> tuple[Tensor, Tensor]:
-        matched, log_matching = self._soft_matches(y, scores, temperature, generator)
-        return self._fit(x, matched, log_matching.amax(dim=-1).exp(), y), log_matching
-
-    def _soft_matches(self, y: Tensor, scores: Tensor, temperature: Tensor, generator) -> tuple[Tensor, Tensor]:
-        """Where each keypoint is matched (B, K_X, 3), and the log of the matching matrix (B, K_X, K_Y)."""
+    def _soft_matches(
+        self, x: Tensor, y: Tensor, scores: Tensor, temperature: Tensor, generator: torch.Generator | None
+    ) -> tuple[Matches, Tensor]:
+        """Where each keypoint (B, K_X, 3) is matched, and the log of the matching matrix (B, K_X, K_Y)."""
         with torch.autocast(y.device.type, enabled=False):
             matching, log_matching = self.action_head(scores, temperature, self.training, generator)
-            return matching @ y, log_matching
+            return Matches(x, matching @ y, log_matching.amax(dim=-1).exp(), y), log_matching
 
-    def _fit(
-        self, source: Tensor, matched: Tensor, confidence: Tensor, target: Tensor, radius: Tensor | None = None
-    ) -> Tensor:
-        with torch.autocast(source.device.type, enabled=False):
-            if self.training or not self.config.robust_procrustes:
-                return procrustes(source, matched)
-            return robust_procrustes(source, matched, confidence, target, radius)
+    def _fit(self, matches: Matches, radius: Tensor | None) -> Tensor:
+        """The transform (B, 4, 4) of matches, with autocast off. radius: (B,) of the robust Procrustes, or None."""
+        if self.training or not self.config.robust_procrustes:
+            return procrustes(matches.source, matches.matched)
+        return robust_procrustes(matches.source, matches.matched, matches.confidence, matches.target, radius)
 
     @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
@@ -233,23 +252,10 @@ class PRNet(nn.Module):
         """
         if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
             source, target = surface_clouds(source, target)
+        radius = MATCHING_RADIUS * target.spacing if self.config.features == "surface" else None
         with self._evaluation(bfloat16):
-            target_local = self.dgcnn(target)
-            memory = self.transformer.encoder(target_local) if self.config.transformer == "paper" else None
-            features = self._features(source, target, target_local, memory)
-            if isinstance(source, SurfaceCloud):
-                source_points, target_points, radius = source.points, target.points, MATCHING_RADIUS * source.spacing
-            else:
-                source_points, target_points, radius = source, target, None
-            if self.config.matching == "dual":
-                confidence, best = joint_log_probability(*self.dual_softmax(*features)).max(dim=-1)
-                matched = take(target_points, best)
-            else:
-                temperature = self.value_head(*(at_least_float32(x).mean(dim=1) for x in features))
-                source_points, target_points, scores, _ = self._scores(source_points, target_points, *features)
-                matched, log_matching = self._soft_matches(target_points, scores, temperature, None)
-                confidence = log_matching.amax(dim=-1)
-        return robust_hypotheses(source_points, matched, confidence.exp(), target_points, radius, count)
+            matches = self._match(source, target, self._encode(target)).matches
+        return robust_hypotheses(matches.source, matches.matched, matches.confidence, matches.target, radius, count)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):
@@ -257,15 +263,10 @@ class PRNet(nn.Module):
 
     @contextmanager
     def _evaluation(self, bfloat16: bool | None):
-        was_training = self.training
-        self.eval()
         device = next(self.parameters()).device
         use_bfloat16 = bfloat16_is_fast(device) if bfloat16 is None else bfloat16
-        try:
-            with torch.autocast(device.type, torch.bfloat16, use_bfloat16):
-                yield
-        finally:
-            self.train(was_training)
+        with evaluation_mode(self), torch.autocast(device.type, torch.bfloat16, use_bfloat16):
+            yield
 
 
 def check_clouds(source: Tensor, target: Tensor) -> None:

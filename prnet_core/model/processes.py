@@ -7,7 +7,7 @@ from .precision import at_least_float32
 
 
 def num_processes() -> int:
-    """How many processes share the batch; 1 outside a process group."""
+    """Number of processes that share the batch; 1 outside a process group."""
     return distributed.get_world_size() if _grouped() else 1
 
 

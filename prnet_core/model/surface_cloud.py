@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 PATCH_CHANNELS = 5
-"""Of each neighbour: d / r, h / r, n_1 . d, n_2 . d, n_1 . n_2 (`prnet_core.pairs.surface_patches`)."""
+"""Channels of each neighbour: d / r, h / r, n_1 . d, n_2 . d, n_1 . n_2 (`prnet_core.pairs.surface_patches`)."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OdometryConfig:
-    """How scans are chained to a trajectory.
+    """Settings of the odometry.
 
     A scan is registered to a local map: the last `map_keyframes` keyframes, joined and voxel filtered. Distances
     are in parts of the scan's median range, so that one set of numbers serves a table, a room and a street.

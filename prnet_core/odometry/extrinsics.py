@@ -39,12 +39,11 @@ def motion_of_base(update: OdometryUpdate, T_base_sensor: np.ndarray) -> BaseMot
     jacobian = np.zeros((6, 6))
     jacobian[:3, :3] = jacobian[3:, 3:] = rotation
     jacobian[:3, 3:] = se3.skew(lever) @ rotation
-    to_base = se3.adjoint(T_base_sensor)
     return BaseMotion(
         T_odom_base=T_odom_base,
         covariance=jacobian @ update.covariance @ jacobian.T,
-        twist=to_base @ update.twist,
-        twist_covariance=to_base @ _twist_covariance(update) @ to_base.T,
+        twist=se3.adjoint(T_base_sensor) @ update.twist,
+        twist_covariance=se3.moved_covariance(T_base_sensor, _twist_covariance(update)),
     )
 
 
@@ -55,5 +54,6 @@ def _twist_covariance(update: OdometryUpdate) -> np.ndarray:
     """
     if update.registration is None or update.elapsed is None:
         return np.eye(6) * UNKNOWN_VARIANCE
-    to_sensor = se3.adjoint(se3.invert(update.registration.T_target_source))
-    return 2.0 * to_sensor @ update.registration.covariance @ to_sensor.T / update.elapsed**2
+    registration = update.registration
+    covariance = se3.moved_covariance(se3.invert(registration.T_target_source), registration.covariance)
+    return 2.0 * covariance / update.elapsed**2

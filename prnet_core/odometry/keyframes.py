@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.registration import RegistrationConfig, RegistrationResult
+from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
-MAX_PREPARED = 12  # keyframes: each takes several megabytes
+MAX_PREPARED = 12  # keyframes
 RANGE_EDGES = np.geomspace(0.1, 200.0, 25)
 ELEVATION_EDGES = np.radians([-20.0, -5.0, 5.0, 20.0])
 
@@ -44,15 +45,15 @@ def is_keyframe(
     """
     if result.overlap_source < config.keyframe_overlap:
         return True
-    motion = se3.invert(newest.T_map_sensor) @ pose
-    moved = float(np.linalg.norm(motion[:3, 3])) > config.keyframe_distance * median_range
-    return result.status == "accepted" and (moved or se3.rotation_angle(motion[:3, :3]) > config.keyframe_angle)
+    distance, angle = se3.difference(newest.T_map_sensor, pose)
+    moved = distance > config.keyframe_distance * median_range or angle > config.keyframe_angle
+    return result.status == "accepted" and moved
 
 
 class Keyframes:
     """The keyframes of a trajectory in order of time. Memory is bounded by `max_frames` times `max_points`.
 
-    When there are too many, one of the two nearest to each other goes: places remain covered.
+    When there are too many, one of the two nearest to each other is dropped: places remain covered.
     """
 
     def __init__(self, max_frames: int, max_points: int, num_protected: int):
@@ -60,7 +61,7 @@ class Keyframes:
         self._max_points = max_points
         self._num_protected = num_protected
         self._frames: list[Keyframe] = []
-        self._prepared: OrderedDict[int, tuple[Keyframe, PreparedCloud]] = OrderedDict()
+        self._prepared = PreparedClouds(MAX_PREPARED)
         self._segment = 0
 
     def __len__(self) -> int:
@@ -69,22 +70,16 @@ class Keyframes:
     def __getitem__(self, index: int) -> Keyframe:
         return self._frames[index]
 
-    def limited(self, points: np.ndarray) -> np.ndarray:
-        """At most `max_points` points, drawn at random: every n-th would be the same lasers of a spinning sensor."""
-        if len(points) <= self._max_points:
-            return points
-        return points[np.random.default_rng(0).choice(len(points), self._max_points, replace=False)]
-
     def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray) -> Keyframe:
-        """Keep a scan (N, 3), `limited`."""
-        frame = Keyframe(self.limited(points), T_map_sensor, covariance, self._segment)
+        """Keep a scan (N, 3), at most `max_points` of its points."""
+        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, self._segment)
         self._frames.append(frame)
         if len(self._frames) > self._max_frames:
             self._drop_one()
         return frame
 
     def add_earlier(self, earlier: Keyframes, T_map_earlier: np.ndarray) -> None:
-        """Keep those of an earlier map too, in another segment. T_map_earlier: (4, 4) from its frame to this map's."""
+        """Also keep the keyframes of an earlier map, in another segment. T_map_earlier: (4, 4) into this map."""
         moved = [replace(frame, T_map_sensor=T_map_earlier @ frame.T_map_sensor) for frame in earlier._frames]
         self._segment = earlier._segment + 1
         for frame in self._frames:
@@ -104,24 +99,21 @@ class Keyframes:
 
     def prepared(self, frame: Keyframe, config: RegistrationConfig, voxel_size: float) -> PreparedCloud:
         """A keyframe as a target, with its sensor's position; the last `MAX_PREPARED` ones used are kept."""
-        kept = self._prepared.pop(id(frame), None)
-        cloud = None if kept is None or kept[1].voxel_size != voxel_size else kept[1]
-        if cloud is None:
-            cloud = prepare_cloud(frame.points.astype(np.float64), voxel_size, config, np.zeros((1, 3)))
-        self._prepared[id(frame)] = frame, cloud
-        if len(self._prepared) > MAX_PREPARED:
-            self._prepared.popitem(last=False)
-        return cloud
+
+        def prepare() -> PreparedCloud:
+            return prepare_cloud(frame.points.astype(np.float64), voxel_size, config, np.zeros((1, 3)))
+
+        return self._prepared.get(frame, voxel_size, prepare)
 
     def around(self, frame: Keyframe) -> list[Keyframe]:
-        """The keyframes of a frame's segment, those nearest to it first; from now on more are added to that segment."""
+        """The keyframes of a frame's segment, the nearest first; later keyframes are added to that segment."""
         self._segment = frame.segment
         position = frame.T_map_sensor[:3, 3]
         same = [other for other in self._frames if other.segment == frame.segment]
         return sorted(same, key=lambda other: float(np.linalg.norm(other.T_map_sensor[:3, 3] - position)))
 
     def most_similar_first(self, points: np.ndarray) -> list[Keyframe]:
-        """All keyframes, those that look most like a scan (N, 3) in its sensor's frame first."""
+        """All keyframes, those most similar to a scan (N, 3) in its sensor's frame first."""
         wanted = signature(points)
         return sorted(self._frames, key=lambda frame: float(np.abs(frame.signature - wanted).sum()))
 

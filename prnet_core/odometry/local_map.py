@@ -23,7 +23,7 @@ MAX_ADDED_POINTS = 100_000  # of the keyframes that are added at once: they boun
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
-CHECKED_EVERY = 8  # points: so many are checked for whether they are in view
+CHECKED_EVERY = 8  # points: every eighth is checked for being in view
 BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
 
 
@@ -96,8 +96,8 @@ class LocalMap:
     def fine_target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
         """The surfaces of `target` with a point per FINE_VOXEL, and normals that are means of the keyframes' own.
 
-        The mean of a whole voxel lies beside a curved or narrow surface. Of a noisy sensor it is `target` itself: its
-        surfaces are too thick for normals of so few points.
+        The mean of a whole voxel lies off a curved or narrow surface. For a noisy sensor this is `target` itself: its
+        surfaces are too thick for normals from so few points.
         """
         target = self.target(voxel_size, position, reach)
         if not self._joined.is_fine or len(target) == 0:

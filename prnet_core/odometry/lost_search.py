@@ -9,8 +9,8 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
-from prnet_core.odometry.tracking import relocation_config
-from prnet_core.registration import Registration, RegistrationResult
+from prnet_core.odometry.tracking import Registrations
+from prnet_core.registration import RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.search import Hypotheses
 
@@ -31,41 +31,40 @@ class Found:
 class LostSearch:
     """One search for each scan, on another target each time, so that no scan waits long."""
 
-    def __init__(self, registration: Registration):
-        self._registration = registration
-        self._relocator = Registration(None, relocation_config(registration.config))
+    def __init__(self, registrations: Registrations):
+        self._registrations = registrations
 
     def search_frame(
         self, source: PreparedCloud, points: np.ndarray, keyframes: Keyframes, num_lost: int, deadline: float
     ) -> Found | None:
-        """On the keyframe that is next after `num_lost` lost scans; those that look like the scan (N, 3) first."""
+        """Search at one keyframe, chosen by the number of lost scans; those most similar to the scan (N, 3) first."""
         frames = keyframes.most_similar_first(points)
         frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
-        target = keyframes.prepared(frame, self._registration.config, source.voxel_size)
+        target = keyframes.prepared(frame, self._registrations.full.config, source.voxel_size)
         result = self._relocate(source, target, num_lost, deadline)
         return Found(frame.T_map_sensor @ result.T_target_source, result, frame) if result.usable else None
 
     def search_map(
         self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
     ) -> Found | None:
-        """On the local map. Just after tracking: from a guess (4, 4) or None, and beyond it; while lost: a cheaper
-        search without a guess."""
+        """Search on the local map: a full one with an optional guess (4, 4) just after tracking, a faster one without a
+        guess while lost."""
         if num_lost:
             result = self._relocate(source, target, num_lost, deadline)
         else:
             left = deadline - clock.perf_counter()
-            result = self._registration.register_prepared(source, target, guess, deadline=left)
+            result = self._registrations.full.register_prepared(source, target, guess, deadline=left)
         return Found(result.T_target_source, result, None) if result.usable else None
 
     def _relocate(
         self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
     ) -> RegistrationResult:
-        """By features; with a network, by it in every second round over the targets."""
-        network = self._registration.network
-        self._relocator.network = network  # it may have been replaced
+        """Register by features; if there is a network, by the network in every second round over the targets."""
+        relocation, network = self._registrations.relocation, self._registrations.full.network
+        relocation.network = network  # it may have been replaced
         kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"
         left = deadline - clock.perf_counter()
-        return self._relocator.register_prepared(source, target, hypotheses=kind, deadline=left)
+        return relocation.register_prepared(source, target, hypotheses=kind, deadline=left)
 
 
 def is_map_next(num_lost: int) -> bool:
@@ -80,10 +79,8 @@ def is_reachable(
 
     predicted: (4, 4). twist: (6,) the last one, m/s and rad/s. median_range: of the scan's points, metres.
     """
-    error = se3.invert(predicted) @ pose
+    distance, angle = se3.difference(predicted, pose)
     travelled = np.abs(elapsed) * twist
-    return bool(
-        np.linalg.norm(error[:3, 3]) < REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
-        and se3.rotation_angle(error[:3, :3])
-        < REACHABLE_ROTATION + REACHABLE_TURN * np.abs(elapsed) + np.linalg.norm(travelled[3:])
-    )
+    max_distance = REACHABLE_TRANSLATION * median_range + np.linalg.norm(travelled[:3])
+    max_angle = REACHABLE_ROTATION + REACHABLE_TURN * np.abs(elapsed) + np.linalg.norm(travelled[3:])
+    return bool(distance < max_distance and angle < max_angle)

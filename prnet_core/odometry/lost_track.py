@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
+from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
-from prnet_core.registration import Registration
+from prnet_core.odometry.tracking import Registrations
 
 MIN_FOLLOWED = 10  # scans in a row that are tracked before the trajectory continues with them: as many may be found
 MAX_PAUSE = 6  # scans without a track, after one more that were not tracked
@@ -21,12 +24,12 @@ class LostTrack:
     predicted: of the last scan, by the track, in the map of the lost segment; None where it was not tracked.
     """
 
-    def __init__(self, registration: Registration, config: OdometryConfig):
-        self._registration, self._config = registration, config
+    def __init__(self, registrations: Registrations, config: OdometryConfig):
+        self._registrations, self._config = registrations, config
         self.stop()
 
     def stop(self) -> None:
-        """The odometry is not lost any more."""
+        """End the track: the odometry is not lost any more."""
         self.segment: Segment | None = None
         self.T_map_first = np.eye(4)  # its first scan at the middle of its sweep, in the map of the lost segment
         self.num_followed = 0
@@ -54,14 +57,13 @@ class LostTrack:
             self._pause = min(self._num_failed - 1, MAX_PAUSE)
             if self._pause:
                 return
-        segment = Segment(
-            self._registration, self._config, _with_predicted_step(covariance, expected.pose, sweep.scale)
-        )
+        covariance = _with_predicted_step(covariance, expected.pose, sweep.scale)
+        segment = Segment(self._registrations, self._config, covariance)
         if segment.begin(sweep, time, expected.twist):
             self.segment, self.T_map_first = segment, expected.pose
 
     def _follow(self, segment: Segment, sweep: Sweep, time: float) -> Predicted:
-        """Where the segment expected the scan, in the map of the lost one; sets `predicted` where it is there."""
+        """The expected pose of the scan in the map of the lost segment; sets `predicted` if it is found there."""
         segment.prediction.add_guess(None)
         if self.num_followed:
             predictions = segment.predictions(sweep, time)
@@ -69,7 +71,9 @@ class LostTrack:
             changed = segment.predictions_while_lost(sweep, time, SLOWER + FASTER)
             predictions = [*changed, Predicted(segment.pose, segment.twist)]
         is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
-        result, twist = segment.track(sweep, predictions, is_tracking=is_tracking, is_cheap=True)
+        registration = self._registrations.tracking if is_tracking else self._registrations.relocation
+        tried = chain(predictions, segment.turning_prediction(sweep, time))
+        result, twist = segment.track(sweep, tried, (registration, registration))
         if result.usable:
             segment.follow(sweep, time, twist, result)
             segment.scale.update(sweep)
@@ -87,6 +91,5 @@ def _with_predicted_step(covariance: np.ndarray, pose: np.ndarray, scale: float)
 
     covariance: of the last tracked pose, about the map's axes. scale: the scan's median range.
     """
-    rotation = np.kron(np.eye(2), pose[:3, :3])
     deviation = np.r_[np.full(3, MAX_TRANSLATION_ERROR * scale), np.full(3, MAX_ROTATION_ERROR)]
-    return rotation.T @ covariance @ rotation + np.diag(deviation**2)
+    return se3.rotated_covariance(pose[:3, :3].T, covariance) + np.diag(deviation**2)

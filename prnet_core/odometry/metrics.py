@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
 from prnet_core.io.trajectories import Trajectory
+
+STAMP_TOLERANCE = 0.01  # s
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,9 @@ def relative_pose_error(estimate: np.ndarray, ground_truth: np.ndarray, step: in
     check_pair(estimate, ground_truth)
     if not 0 < step < len(ground_truth):
         raise ValueError(f"a step of {step} needs more than {step} poses, there are {len(ground_truth)}")
-    translations, angles = [], []
-    for i in range(len(ground_truth) - step):
-        true_step = se3.invert(ground_truth[i]) @ ground_truth[i + step]
-        step_found = se3.invert(estimate[i]) @ estimate[i + step]
-        error = se3.invert(true_step) @ step_found
-        translations.append(np.linalg.norm(error[:3, 3]))
-        angles.append(np.degrees(se3.rotation_angle(error[:3, :3])))
+    first = np.arange(len(ground_truth) - step)
+    translations, angles = _relative_errors(estimate, ground_truth, first, first + step)
+    angles = np.degrees(angles)
     return RelativePoseError(
         step=step,
         translation_rmse=float(np.sqrt(np.mean(np.square(translations)))),
@@ -67,24 +66,29 @@ def segment_drift(
     check_pair(estimate, ground_truth)
     steps = np.linalg.norm(np.diff(ground_truth[:, :3, 3], axis=0), axis=1)
     travelled = np.concatenate([[0.0], np.cumsum(steps)])
-    errors = []
+    shares = []
     for length in lengths:
         last = np.searchsorted(travelled, travelled + length)
-        for i in np.flatnonzero(last < len(ground_truth)):
-            j = last[i]
-            true_step = se3.invert(ground_truth[i]) @ ground_truth[j]
-            error = se3.invert(true_step) @ se3.invert(estimate[i]) @ estimate[j]
-            errors.append((np.linalg.norm(error[:3, 3]) / length, se3.rotation_angle(error[:3, :3]) / length))
-    if not errors:
+        first = np.flatnonzero(last < len(ground_truth))
+        if len(first):
+            shares.append(np.array(_relative_errors(estimate, ground_truth, first, last[first])) / length)
+    if not shares:
         return None
-    translation, rotation = np.mean(errors, axis=0)
+    translation, rotation = np.hstack(shares).mean(axis=1)
     return float(translation), float(rotation)
 
 
-def match_stamps(
-    estimate: Trajectory, ground_truth: Trajectory, tolerance: float = 0.01
+def _relative_errors(
+    estimate: np.ndarray, ground_truth: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (K, 4, 4) of both at the instants they share within `tolerance` seconds; none without a ground truth."""
+    """Errors of the relative poses from `first` (K,) to `last` (K,): metres (K,) and radians (K,)."""
+    found, true = (np.linalg.inv(poses[first]) @ poses[last] for poses in (estimate, ground_truth))
+    error = np.linalg.inv(true) @ found
+    return np.linalg.norm(error[:, :3, 3], axis=1), Rotation.from_matrix(error[:, :3, :3]).magnitude()
+
+
+def match_stamps(estimate: Trajectory, ground_truth: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (K, 4, 4) of both at the instants they share within 10 ms; none without a ground truth."""
     if len(ground_truth) == 0:
         return estimate.poses[:0], ground_truth.poses
     order = np.argsort(ground_truth.stamps)
@@ -94,7 +98,7 @@ def match_stamps(
     after = np.minimum(after, len(stamps) - 1)
     nearer = np.abs(stamps[before] - estimate.stamps) <= np.abs(stamps[after] - estimate.stamps)
     nearest = np.where(nearer, before, after)
-    shared = np.abs(stamps[nearest] - estimate.stamps) <= tolerance
+    shared = np.abs(stamps[nearest] - estimate.stamps) <= STAMP_TOLERANCE
     return estimate.poses[shared], ground_truth.poses[order][nearest[shared]]
 
 

@@ -12,19 +12,19 @@ from prnet_core.io.trajectories import Trajectory
 from prnet_core.odometry.metrics import match_stamps
 
 
-def draw_trajectory(trajectory: Trajectory, truth: Trajectory | None, path: Path) -> None:
-    """Draw the positions from above and their height over time; the ground truth is laid on the first shared pose."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def draw_trajectory(trajectory: Trajectory, ground_truth: Trajectory | None, path: Path) -> None:
+    """Draw the positions from above and the height over time; the ground truth is aligned at the first shared pose."""
     from matplotlib.figure import Figure
 
     lines = [("estimate", "tab:orange", trajectory.stamps, trajectory.poses[:, :3, 3])]
-    if truth is not None:
-        ours, theirs = match_stamps(trajectory, truth)
-        if len(ours):
-            T_odom_world = ours[0] @ se3.invert(theirs[0])
-            lines.insert(0, ("ground truth", "tab:gray", truth.stamps, (T_odom_world @ truth.poses)[:, :3, 3]))
+    if ground_truth is not None:
+        estimated, true = match_stamps(trajectory, ground_truth)
+        if len(estimated):
+            T_odom_world = estimated[0] @ se3.invert(true[0])
+            lines.insert(
+                0, ("ground truth", "tab:gray", ground_truth.stamps, (T_odom_world @ ground_truth.poses)[:, :3, 3])
+            )
     figure = Figure(figsize=(10, 5), layout="constrained")
-    FigureCanvasAgg(figure)
     above, height = figure.subplots(1, 2)
     start = min((stamps[0] for _, _, stamps, _ in lines if len(stamps)), default=0.0)
     for name, colour, stamps, positions in lines:

@@ -12,6 +12,8 @@ MAX_TRANSLATION_ERROR = 0.25  # of the scan's median range, and
 MAX_ROTATION_ERROR = 0.35  # radians: a guess frame that was further off last time is tried second
 SLOWER, FASTER = (0.0, 0.5, 1.0), (1.5, 2.0, 2.5)  # shares of the last velocity, that the sensor may have had since
 
+TURNS = (3.0, 6.0, 9.0, 12.0)  # rad/s^2, about each axis
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -39,7 +41,7 @@ class Prediction:
 
         Motions of scans that were lost are chained. One that is not a rigid transform counts as not known.
         """
-        if motion is None or self._guess_motion is None or not is_rigid(motion):
+        if motion is None or self._guess_motion is None or not se3.is_rigid(np.asarray(motion)):
             self._guess_motion = None
         else:
             self._guess_motion = self._guess_motion @ motion
@@ -62,40 +64,35 @@ class Prediction:
     def by_changed_velocity(
         self, pose: np.ndarray, twist: np.ndarray, elapsed: float, shares: tuple[float, ...]
     ) -> list[Predicted]:
-        """The sensor braked, stopped or accelerated since it had a pose (4, 4) and a twist (6,), `elapsed` ago."""
+        """For a sensor that braked, stopped or accelerated since its pose (4, 4) and twist (6,) `elapsed` ago."""
         elapsed = min(elapsed, self._max_seconds)
         return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
 
+    def by_turning(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
+        """For a sensor that began or stopped turning since its pose (4, 4) and twist (6,) `elapsed` ago."""
+        elapsed = min(elapsed, self._max_seconds)
+        axes = np.vstack([np.eye(3), -np.eye(3)])
+        changes = [np.r_[np.zeros(3), elapsed * turn * axis] for turn in TURNS for axis in axes]
+        return [Predicted(pose @ se3.exp((twist + 0.5 * change) * elapsed), twist + change) for change in changes]
+
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:
-        """The guess frame's prediction from the last pose (4, 4) beside another one, the more trusted first."""
+        """The guess frame's prediction from the last pose (4, 4) beside another one, the more reliable first."""
         if self._guess_motion is None:
             return [predicted]
         guess = Predicted(pose @ self._guess_motion, predicted.twist)
         return [guess, predicted] if self.is_guess_trusted else [predicted, guess]
 
     def measured(self, motion: np.ndarray, scale: float, change: np.ndarray | None, elapsed: float) -> None:
-        """The motion (4, 4) of the last `elapsed` seconds, at a scan of that median range, was measured.
+        """Take in a measured motion (4, 4) of the last `elapsed` seconds; scale: median range of the scan.
 
         change: (6,) of the twist in that time, or None when one of both twists is not known.
         """
         self._acceleration = change / elapsed if change is not None and elapsed > 0.0 else None
         if self._guess_motion is not None:
-            error = se3.invert(self._guess_motion) @ motion
-            self.is_guess_trusted = (
-                float(np.linalg.norm(error[:3, 3])) < MAX_TRANSLATION_ERROR * scale
-                and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION_ERROR
-            )
+            distance, angle = se3.difference(self._guess_motion, motion)
+            self.is_guess_trusted = distance < MAX_TRANSLATION_ERROR * scale and angle < MAX_ROTATION_ERROR
         self._guess_motion = np.eye(4)
 
     def restart(self) -> None:
-        """The motion was not measured: the trajectory starts, or the scan was found again elsewhere."""
+        """Continue without a measured motion: the trajectory starts, or the scan was found again elsewhere."""
         self._acceleration, self._guess_motion = None, np.eye(4)
-
-
-def is_rigid(transform: np.ndarray) -> bool:
-    """Whether an array is a rigid transform (4, 4), up to rounding."""
-    transform = np.asarray(transform)
-    if transform.shape != (4, 4) or not np.isfinite(transform).all():
-        return False
-    rotation = transform[:3, :3]
-    return np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) and np.linalg.det(rotation) > 0.0

@@ -12,23 +12,21 @@ from prnet_core.registration.range_noise import precise_range
 
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
-SUDDEN_CHANGE, SUDDEN_SCANS = (
-    3.0,
-    5,
-)  # factor of a sudden shrinkage, as by somebody before the sensor; scans it must last
+SUDDEN_CHANGE = 3.0  # factor of a sudden shrinkage, for example by a person in front of the sensor
+SUDDEN_SCANS = 5  # that it must last
 NUM_LIMITS, PRECISION_SCANS = 3, 20  # estimates of the precise range; scans between them
 REACH = 1.2  # of the range of nearly all points: the part of the local map that a scan can see
 
 
 class PreciseRange:
-    """How far the sensor measures precisely: the farthest of its last estimates, as one scan may show too little."""
+    """Range up to which the sensor is precise: the largest recent estimate, since one scan may show too little."""
 
     def __init__(self) -> None:
         self._num_scans = 0
         self._limits: deque[float] = deque(maxlen=NUM_LIMITS)
 
     def limit(self, sweep: Sweep) -> float:
-        """Range beyond which points are left out; inf for most sensors. Estimated with the first, then every n-th."""
+        """Range beyond which points are left out; inf for most sensors. Estimated at first, then at every n-th scan."""
         if self._num_scans < NUM_LIMITS or self._num_scans % PRECISION_SCANS == 0:
             self._limits.append(precise_range(sweep.points))
         self._num_scans += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from prnet_core.odometry.scan_tracker import is_near_target, nearest_prediction
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
+from prnet_core.odometry.tracking import Registrations
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import prepare_cloud
@@ -42,8 +44,9 @@ class ScanOdometry:
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
         self.registration = registration
         self.config = config or OdometryConfig()
-        self._lost_search = LostSearch(registration)
-        self._lost_track = LostTrack(registration, self.config)
+        self._registrations = Registrations(registration)
+        self._lost_search = LostSearch(self._registrations)
+        self._lost_track = LostTrack(self._registrations, self.config)
         self._map_id = -1
         self.reset()
 
@@ -53,19 +56,19 @@ class ScanOdometry:
         return self._segment.keyframes
 
     def reset(self) -> None:
-        """Forget everything; the next scan is the first."""
+        """Return to the initial state: the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
         self._precision = PreciseRange()
         self._restart()
 
     def _restart(self) -> None:
-        self._segment = Segment(self.registration, self.config, np.eye(6) * FIRST_VARIANCE)
+        self._segment = Segment(self._registrations, self.config, np.eye(6) * FIRST_VARIANCE)
         self._T_map_odom = np.eye(4)
         self._map_id += 1
         self._found()
 
     def _found(self) -> None:
-        """The odometry is not lost, or not any more."""
+        """Leave the lost state."""
         self._lost_scans, self._num_searches = 0, 0
         self._lost_track.stop()
         self.keyframes.release()
@@ -115,7 +118,7 @@ class ScanOdometry:
         return self._answer(status, reason)
 
     def _give_up(self, sweep: Sweep, update: OdometryUpdate) -> OdometryUpdate:
-        """After many lost scans, continue with them where they were tracked, or where none was used begin again."""
+        """After many lost scans: continue with them if they were tracked; start again if no scan was used before."""
         has_followed = self._segment.has_followed
         wanted = (self.config.new_map_after or np.inf) if has_followed else SCANS_FOR_ANOTHER_FIRST
         if self._lost_scans < wanted:
@@ -153,9 +156,9 @@ class ScanOdometry:
         if is_lost:
             target = segment.target()
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
-        is_tracking = not is_lost and time - segment.pose_time <= self._longest_tracked_gap()
-        result, twist = segment.track(sweep, near, deadline, is_tracking, is_lost)
-        if segment.tracker.can_follow(result):
+        tried = near if is_lost else chain(near, segment.turning_prediction(sweep, time))
+        result, twist = segment.track(sweep, tried, self._attempts(time), deadline)
+        if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
             return self._follow(sweep, time, twist, result)
@@ -164,25 +167,32 @@ class ScanOdometry:
         return self._search(sweep, time, twist, first.pose, result, deadline)
 
     def _predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """Where odom continues if the scan is found elsewhere, and for an attempt where it may be nearest to the map.
+        """Pose where odom continues if the scan is found elsewhere, and for an attempt the one that fits the map best.
 
-        The first is by the track of the lost scans or, without faster ones, by velocities about the last one.
+        The first is from the track of the lost scans or, if there is none, from velocities up to the last one.
         """
-        segment, target = self._segment, self._segment.target()
+        segment = self._segment
         expected = segment.predictions_while_lost(sweep, time)
         self._lost_track.add(sweep, time, Predicted(expected[0].pose, segment.twist), segment.covariance)
-        tracked = self._lost_track.predicted
-        faster = segment.predictions_while_lost(sweep, time, FASTER)
-        others = [*expected, *faster] if tracked is None else [tracked, *expected, *faster]
-        nearest = nearest_prediction(sweep, others, target)
-        continued = expected[0] if tracked is None else tracked
+        continued = self._lost_track.predicted or expected[0]
+        faster = segment.by_changed_velocity(time, FASTER)
+        nearest = nearest_prediction(sweep, [continued, *expected, *faster], segment.target())
         return [continued] if nearest is continued else [continued, nearest]
 
-    def _longest_tracked_gap(self) -> float:
-        return self._segment.longest_tracked_gap(self._stamps.usual_interval)
+    def _attempts(self, time: float) -> tuple[Registration, ...]:
+        """The registrations to try from a prediction: a single fast one while lost, since a search follows."""
+        if self._lost_scans:
+            return (self._registrations.relocation,)
+        full, tracking = self._registrations.full, self._registrations.tracking
+        return (tracking, tracking, full) if self._is_tracked(time) else (full, full, full)
+
+    def _is_tracked(self, time: float) -> bool:
+        """Whether the last pose is so recent that nearness to the prediction counts in the verification."""
+        gap = self._segment.longest_tracked_gap(self._stamps.usual_interval)
+        return time - self._segment.pose_time <= gap
 
     def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
-        """The scan was found on the local map: continue."""
+        """Continue with a scan that was found on the local map."""
         motion = self._segment.follow(sweep, time, twist, result, self._lost_scans > 0)
         return self._used(sweep, result, motion)
 
@@ -202,7 +212,7 @@ class ScanOdometry:
         failure: RegistrationResult,
         deadline: float,
     ) -> OdometryUpdate:
-        """Not near the prediction: one search, on the local map or on a keyframe; another target with each scan."""
+        """Search for a scan that is not near the prediction: one target for each scan, the local map or a keyframe."""
         segment, found = self._segment, self._search_targets(sweep, time, twist, predicted, deadline)
         if found is None:
             if self._lost_scans == 0:
@@ -221,7 +231,7 @@ class ScanOdometry:
         return self._relocate(sweep, time, predicted, found)
 
     def _is_search_due(self) -> bool:
-        """While the motion of lost scans is tracked, a search and an attempt near the prediction take turns."""
+        """Whether to search: while lost scans are tracked, searches and attempts near the prediction alternate."""
         return self._lost_track.num_followed > 0 and self._lost_scans % 2 == 0
 
     def _search_targets(
@@ -238,7 +248,7 @@ class ScanOdometry:
         self._num_searches += 1
         if not is_map_next(number):
             return self._lost_search.search_frame(source, sweep.points, self.keyframes, number, deadline)
-        is_tracked = time - segment.pose_time <= self._longest_tracked_gap()
+        is_tracked = self._is_tracked(time)
         guess = predicted if is_tracked else None
         found = self._lost_search.search_map(source, segment.target(), guess, lost, deadline)
         if found is None or lost or not is_tracked or segment.elapsed is None:
@@ -250,7 +260,7 @@ class ScanOdometry:
         return is_reachable(pose, predicted, self._segment.twist, time - self._segment.pose_time, sweep.scale)
 
     def _relocate(self, sweep: Sweep, time: float, predicted: np.ndarray, found: Found) -> OdometryUpdate:
-        """Found again after being lost: odom continues from the prediction, the map's correction takes the jump."""
+        """Continue after a relocation: odom from the prediction; the correction T_map_odom takes the jump."""
         segment, frame = self._segment, found.frame or self._segment.map.newest
         motion = se3.invert(segment.pose) @ predicted
         self._T_map_odom = found.T_map_sensor @ se3.invert(predicted) @ self._T_map_odom
@@ -267,7 +277,6 @@ class ScanOdometry:
         is_relocated: bool = False,
     ) -> OdometryUpdate:
         T_odom_map = se3.invert(self._T_map_odom)
-        rotation = np.kron(np.eye(2), T_odom_map[:3, :3])
         notes: tuple[str, ...] = (self._sweep.note,) if self._sweep is not None and self._sweep.note else ()
         if not self._segment.prediction.is_guess_trusted:
             notes += ("the guess frame disagrees with the scans",)
@@ -278,7 +287,7 @@ class ScanOdometry:
             T_odom_sensor=T_odom_map @ (self._segment.pose if pose is None else pose),
             T_previous_sensor=np.eye(4) if motion is None else motion,
             twist=self._segment.twist.copy(),
-            covariance=rotation @ self._segment.covariance @ rotation.T,
+            covariance=se3.rotated_covariance(T_odom_map[:3, :3], self._segment.covariance),
             elapsed=self._segment.elapsed,
             registration=registration,
             T_map_odom=self._T_map_odom.copy(),

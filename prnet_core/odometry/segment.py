@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import ScanTracker, nearest_prediction
+from prnet_core.odometry.scan_tracker import nearest_prediction, track
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
+from prnet_core.odometry.sweep_motion import refine_sweep
+from prnet_core.odometry.tracking import Registrations, Tracking
 from prnet_core.registration import Registration, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
@@ -31,12 +34,13 @@ class Segment:
     of the sweep's middle.
     """
 
-    def __init__(self, registration: Registration, config: OdometryConfig, covariance: np.ndarray):
-        self._registration, self._config = registration, config
+    def __init__(self, registrations: Registrations, config: OdometryConfig, covariance: np.ndarray):
+        self._registrations, self._config = registrations, config
+        registration = registrations.full
         self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
         self.map = LocalMap(registration.config, config.map_keyframes)
         self.scale = SceneScale(registration)
-        self.tracker = ScanTracker(registration, config.doubtful_overlap)
+        self.usual = Tracking(config.doubtful_overlap, registration.config.min_information)
         self.prediction = Prediction(config.max_prediction)
         self.pose, self.pose_time = np.eye(4), 0.0
         self.twist, self.elapsed = np.zeros(6), None  # type: np.ndarray, float | None
@@ -45,8 +49,8 @@ class Segment:
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
-        """The first scan; False where it is not usable. twist: (6,) the expected one, or None where none is known."""
-        if len(sweep) < self._registration.config.min_points or self.scale.update(sweep) == 0.0:
+        """Start with the first scan; False if it is not usable. twist: (6,) as expected, or None if not known."""
+        if len(sweep) < self._registrations.full.config.min_points or self.scale.update(sweep) == 0.0:
             return False
         self.pose_time = time
         self.prediction.restart()
@@ -66,39 +70,54 @@ class Segment:
         return self.map.fine_target(self.scale.voxel_size, self.pose[:3, 3], self.scale.reach)
 
     def predictions(self, sweep: Sweep, time: float) -> list[Predicted]:
-        """The more trusted first: by a guess frame, and by the velocity."""
+        """Predictions by a guess frame and by the velocity, the more reliable first."""
         self._deskew_first_sweep(sweep, time)
         is_mean = sweep.times is None
         predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
 
     def predictions_while_lost(self, sweep: Sweep, time: float, shares: tuple[float, ...] = SLOWER) -> list[Predicted]:
-        """The same, but the sensor had another share of its velocity since."""
-        changed = self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time, shares)
+        """Predictions for a sensor that has had another share of its velocity since."""
+        changed = self.by_changed_velocity(time, shares)
         return self.prediction.with_guess(self.pose, nearest_prediction(sweep, changed, self.target()))
+
+    def by_changed_velocity(self, time: float, shares: tuple[float, ...]) -> list[Predicted]:
+        """A prediction for each share of the last velocity."""
+        return self.prediction.by_changed_velocity(self.pose, self.twist, time - self.pose_time, shares)
+
+    def turning_prediction(self, sweep: Sweep, time: float) -> Iterator[Predicted]:
+        """One more prediction where a turn brings the sweep nearer to the map than the velocity; computed when used."""
+        elapsed = time - self.pose_time
+        unchanged = self.prediction.by_changed_velocity(self.pose, self.twist, elapsed, (1.0,))
+        turns = self.prediction.by_turning(self.pose, self.twist, elapsed)
+        nearest = nearest_prediction(sweep, [*unchanged, *turns], self.target())
+        if nearest is not unchanged[0]:
+            yield nearest
 
     def track(
         self,
         sweep: Sweep,
-        predictions: list[Predicted],
+        predictions: Iterable[Predicted],
+        attempts: tuple[Registration, ...],
         deadline: float = np.inf,
-        is_tracking: bool = True,
-        is_cheap: bool = False,
     ) -> tuple[RegistrationResult, np.ndarray]:
-        """The first result near a prediction that can be followed, else the last one, and the sweep's twist (6,) there.
+        """The first result that can be followed, else the first one of all, and the twist (6,) of the sweep there.
 
-        deadline: of `time.perf_counter()`. is_tracking: the last scan was used, and not long ago. is_cheap: the scan is
-        lost, and tried in other ways too.
+        attempts: see `scan_tracker.track`. deadline: of `time.perf_counter()`. Nearness to a prediction verifies only
+        where the scan is tracked and the prediction is by a measured velocity.
         """
-        result = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
-        twist = np.zeros(6)
+        tracking = self._registrations.tracking
+        usual = self.usual if attempts[0] is tracking and self.elapsed is not None else None
+        first: tuple[RegistrationResult, np.ndarray] | None = None
         for predicted in predictions:
-            result, twist = self.tracker.track(
-                sweep, predicted, self.target(), deadline, is_tracking, self.elapsed is not None, is_cheap
-            )
-            if self.tracker.can_follow(result) or clock.perf_counter() > deadline:
+            tracked = track(sweep, predicted, self.target(), attempts, usual, tracking.config, deadline)
+            if self.usual.can_follow(tracked[0]):
+                return tracked
+            first = first or tracked
+            if clock.perf_counter() > deadline:
                 break
-        return result, twist
+        not_near = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
+        return first or (not_near, np.zeros(6))
 
     def longest_tracked_gap(self, usual_interval: float | None) -> float:
         """Seconds since the last pose within which the prediction counts in the verification."""
@@ -109,7 +128,7 @@ class Segment:
     ) -> np.ndarray:
         """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used."""
         elapsed, last_twist = time - self.pose_time, self.twist
-        refined = self.tracker.refine(sweep, twist, result.T_target_source, self.fine_target())
+        refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose = result.T_target_source if refined is None else refined[0]
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed
@@ -135,11 +154,10 @@ class Segment:
         self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
     ) -> None:
         T_frame_map = se3.invert(frame.T_map_sensor)
-        to_frame = se3.adjoint(T_frame_map)
-        covariance = to_frame @ result.covariance @ to_frame.T
+        covariance = se3.moved_covariance(T_frame_map, result.covariance)
         self.covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self.pose, self.pose_time, self.has_followed, self._first_sweep = pose, time, True, None
-        self.tracker.add(result)
+        self.usual.add(result)
         if is_keyframe(self.map.newest, pose, result, sweep.scale, self._config):
             self._add_keyframe(sweep.at_middle(self.twist))
 
@@ -153,7 +171,7 @@ class Segment:
             return
         still = Predicted(np.eye(4), self.twist)
         guess = self.prediction.with_guess(np.eye(4), still)[0].pose
-        found = estimate_start_motion(self._registration.config, first, sweep, elapsed, self.scale.voxel_size, guess)
+        found = estimate_start_motion(self._registrations, first, sweep, elapsed, self.scale.voxel_size, guess)
         if found is None:
             return
         twist_first, self.twist = found

@@ -7,8 +7,8 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
-from prnet_core.odometry.tracking import tracking_config
-from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.odometry.tracking import Registrations
+from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.registration import from_voxels, to_voxels
@@ -20,7 +20,7 @@ MAX_CORRECTION = 4.0  # voxels by which a pose may move when the sweep's own twi
 
 
 def estimate_start_motion(
-    config: RegistrationConfig,
+    registrations: Registrations,
     first: Sweep,
     second: Sweep,
     elapsed: float,
@@ -34,12 +34,12 @@ def estimate_start_motion(
     each, which starts at the mean velocity; a coarse stage comes first, as the guess may be far
     off. None when the deskewed sweeps are not accepted in the end.
     """
-    tracker = Registration(None, tracking_config(config))
+    config, tracking = registrations.full.config, registrations.tracking
     first, second = (sweep.every(max(1, len(sweep) // MAX_POINTS)) for sweep in (first, second))
     twists = [np.zeros(6), np.zeros(6)]
     for round_ in range(NUM_ROUNDS):
         target, source = (
-            prepare_cloud(sweep.at_middle(twist), voxel_size, tracker.config, np.zeros((1, 3)))
+            prepare_cloud(sweep.at_middle(twist), voxel_size, tracking.config, np.zeros((1, 3)))
             for sweep, twist in zip((first, second), twists)
         )
         if not len(source) or not len(target):
@@ -47,7 +47,7 @@ def estimate_start_motion(
         if round_ < FIRST_VERIFIED:
             T_first_second = _aligned(source, target, T_first_second, config, with_coarse_stage=round_ == 0)
         else:
-            result = tracker.register_prepared(source, target, T_first_second, hypotheses="guess")
+            result = tracking.register_prepared(source, target, T_first_second, hypotheses="guess")
             T_first_second = result.T_target_source
             if result.status == "accepted":
                 return twists[0], twists[1]

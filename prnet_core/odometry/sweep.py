@@ -39,30 +39,29 @@ class Sweep:
         return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
-        """About `max_points` of the points, drawn with a probability that rises with the squared range: as many of each
-        part of a surface, near or far."""
+        """About `max_points` of the points, drawn with a probability proportional to the squared range, so that near
+        and far surfaces get the same density."""
         if len(self) <= max_points:
             return self
         squared = np.einsum("ij,ij->i", self.points, self.points)
         kept = squared * (max_points / squared.sum())
         for _ in range(3):  # far points are all kept, which leaves more for the near ones
             kept = np.minimum(kept * (max_points / np.minimum(kept, 1.0).sum()), 1.0)
-        chosen = np.flatnonzero(np.random.default_rng(0).random(len(self)) < kept)
-        times = None if self.times is None else self.times[chosen]
-        return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
+        return self._take(np.flatnonzero(np.random.default_rng(0).random(len(self)) < kept))
 
     def within(self, limit: float) -> Sweep:
         """The points within a range."""
         if limit == np.inf:
             return self
-        chosen = np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2)
-        times = None if self.times is None else self.times[chosen]
-        return replace(self, points=self.points[chosen], rows=self.rows[chosen], times=times)
+        return self._take(np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2))
 
     def every(self, step: int) -> Sweep:
         """Every `step`-th point."""
-        times = None if self.times is None else self.times[::step]
-        return replace(self, points=self.points[::step], rows=self.rows[::step], times=times)
+        return self._take(np.arange(0, len(self), step))
+
+    def _take(self, chosen: np.ndarray) -> Sweep:
+        times = None if self.times is None else self.times[chosen]
+        return replace(self, points=self.points.take(chosen, axis=0), rows=self.rows[chosen], times=times)
 
     def at_middle(self, twist: np.ndarray) -> np.ndarray:
         """The points (M, 3) as seen from the sensor's place at `middle`, for a twist (6,) in its frame."""
@@ -83,7 +82,7 @@ def make_sweep(
     """Clean a scan (N, 3) once, in the sensor's own frame; times (N,) seconds relative to the stamp, or None.
 
     usual_interval: seconds between scans, or None when not known. Times of a sweep that is much longer than that are
-    not used. Raises ValueError when the times are not one a point.
+    not used. Raises ValueError when there is not one time per point.
     """
     points = np.asarray(points)
     usable = usable_points(points, config)

@@ -14,7 +14,7 @@ MAX_DISTANCES = (2.0, 1.0, 1.0, 1.0)  # voxels to the nearest point of the targe
 MIN_MATCHES = 100
 MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
 PRIOR_TRANSLATION = 1.0  # voxels, and
-PRIOR_ROTATION = 0.1  # radians a sweep: standard deviation of the velocity's change since the last scan
+PRIOR_ROTATION = 0.1  # radians per sweep: standard deviation of the velocity's change since the last scan
 MAX_CORRECTION = 1.5  # voxels by which the pose may move: more is not a refinement
 
 

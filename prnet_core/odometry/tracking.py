@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration import RegistrationConfig, RegistrationResult
+from prnet_core.registration import Registration, RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import without_alternatives
 
 MAX_TRANSLATION = 0.1  # of the median range, and
@@ -22,7 +22,7 @@ COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For scans near a prediction: no coarse stage, fewer verified points, no comparison with symmetric alternatives.
+    """Configuration near a prediction: no coarse stage, fewer verified points, no symmetric alternatives.
 
     The prediction distinguishes alternatives.
     """
@@ -35,7 +35,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
 
 
 def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
-    """For a scan while lost: the most promising hypothesis of a few, refined just far enough to be verified.
+    """Configuration while lost: the most promising hypothesis of a few, refined just far enough to be verified.
 
     A correct hypothesis converges within a few iterations. The next scans, tracked, refine the pose.
     """
@@ -50,8 +50,20 @@ def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
     )
 
 
+class Registrations:
+    """The registrations of one odometry, with one configuration each.
+
+    full: as configured. tracking: for scans near a prediction. relocation: while lost.
+    """
+
+    def __init__(self, full: Registration):
+        self.full = full
+        self.tracking = Registration(None, tracking_config(full.config))
+        self.relocation = Registration(None, relocation_config(full.config))
+
+
 class Tracking:
-    """How well scans usually fit the local map."""
+    """The usual fit of scans to the local map."""
 
     def __init__(self, doubtful_overlap: float, min_information: float):
         self._doubtful_overlap, self._min_information = doubtful_overlap, min_information
@@ -60,7 +72,7 @@ class Tracking:
         self._covariance: np.ndarray | None = None
 
     def add(self, result: RegistrationResult) -> None:
-        """Learn from a scan that was used."""
+        """Update the usual fit with a scan that was used."""
         if result.status != "accepted":
             return
         if self._covariance is None:
@@ -70,9 +82,10 @@ class Tracking:
         if not result.reason.startswith(NEAR):
             self._covariance = result.covariance
 
-    def is_doubtful(self, result: RegistrationResult) -> bool:
-        """A weak result that overlaps suddenly much less than usual is no pose to continue from."""
-        return result.overlap_source < self._doubtful_overlap * self._overlap
+    def can_follow(self, result: RegistrationResult) -> bool:
+        """Whether the trajectory continues from a result. Not from a weak one that overlaps much less than usual."""
+        is_doubtful = result.overlap_source < self._doubtful_overlap * self._overlap
+        return result.usable or (result.status == "weak" and not is_doubtful)
 
     def accept_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
@@ -82,10 +95,8 @@ class Tracking:
         """
         if result.usable or self._covariance is None:
             return result
-        error = se3.invert(predicted) @ result.T_target_source
-        is_near = (
-            np.linalg.norm(error[:3, 3]) < MAX_TRANSLATION * scale and se3.rotation_angle(error[:3, :3]) < MAX_ROTATION
-        )
+        distance, angle = se3.difference(predicted, result.T_target_source)
+        is_near = distance < MAX_TRANSLATION * scale and angle < MAX_ROTATION
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
         if not (is_near and fits and result.degeneracy >= self._min_information):

@@ -69,7 +69,7 @@ def protocol_pair(
         protocol = PROTOCOLS[protocol]
     needed = protocol.num_points * (2 if protocol.twice_sampled else 1)
     if len(points) < needed:
-        raise ValueError(f"protocol {protocol.name!r} needs {needed} points a shape, got {len(points)}")
+        raise ValueError(f"protocol {protocol.name!r} needs {needed} points per shape, got {len(points)}")
     rng = np.random.default_rng(index)
 
     angles = rng.uniform(0.0, protocol.max_angle_deg, size=3)

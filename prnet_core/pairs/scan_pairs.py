@@ -5,7 +5,7 @@ The clouds are downsampled and normalised as real scans are (`prnet_core.pairs.n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,30 +19,23 @@ from prnet_core.pairs.pair_batch import PairBatch, stack_pairs
 from prnet_core.simulation.object_views import ObjectViews
 from prnet_core.simulation.views import View
 
+OBJECT_SHARE = 0.5  # of the pairs are of object views, the others of views of scenes
+SENSOR_FRAME_SHARE = 0.4  # are expressed in their sensor frames: rotation and overlap are related as in reality
+NEAR_SHARE, NEAR_DEG = 0.35, 30.0  # of the others are rotated by at most NEAR_DEG about any axis, as after a first pass
+WIDE_SHARE = 0.25  # are rotated by up to 180 degrees about the vertical, the rest by up to 90
+TILT_DEG = 45.0
+UPRIGHT_SHARE = 0.6  # of the scenes have z up except for a tilt; others, and all objects, are rotated at random
+MATCH_VOXELS = 0.75  # maximum distance of true matches, in voxels of the downsampling
+MIN_OVERLAP = 0.25  # fraction of the source points with a true match
+
 
 @dataclass(frozen=True)
 class ScanPairConfig:
-    """Shares are probabilities. Lengths of normalised clouds in units of the network, angles in degrees."""
+    """Augmentation of both clouds: range of the stretch, probability of mirroring, noise in units of the network."""
 
-    object_share: float = 0.5
-    """Pairs of object views; the others are views of scenes."""
-    sensor_frame_share: float = 0.4
-    """Pairs expressed in their sensor frames, so that rotation and overlap are related as in reality."""
-    near_share: float = 0.35
-    """Of the others, pairs rotated by at most `near_deg` about any axis, as after a first pass."""
-    near_deg: float = 30.0
-    wide_share: float = 0.25
-    """Rotated by up to 180 degrees about the vertical, the rest by up to 90; tilted by up to `tilt_deg`."""
-    tilt_deg: float = 45.0
-    upright_share: float = 0.6
-    """Scenes with z up except for a tilt. The other scenes and all objects are rotated at random."""
     stretch: tuple[float, float] = (0.8, 1.25)
     mirror_share: float = 0.5
     max_noise: float = 0.005
-    match_voxels: float = 0.75
-    """Maximum distance of true matches, in voxels of the downsampling."""
-    min_overlap: float = 0.25
-    """Minimum fraction of source points with a true match."""
 
 
 class ScanPair(NamedTuple):
@@ -60,7 +53,6 @@ class ScanPairSource:
 
     scenes: list[list[View]] | None = None
     objects: ObjectViews | None = None
-    config: ScanPairConfig = field(default_factory=ScanPairConfig)
 
     def __post_init__(self) -> None:
         if not self.scenes and not self.objects:
@@ -77,15 +69,15 @@ def scan_pair_batch(views: ScanPairSource, batch_size: int, num_points: int, gen
 def draw_scan_pair(views: ScanPairSource, num_points: int, rng: np.random.Generator) -> ScanPair:
     """One pair with enough overlap."""
     while True:
-        of_object = views.scenes is None or (views.objects is not None and rng.random() < views.config.object_share)
+        of_object = views.scenes is None or (views.objects is not None and rng.random() < OBJECT_SHARE)
         if of_object:
             source, target = views.objects.draw(rng)
         else:
             of_scene = views.scenes[int(rng.integers(len(views.scenes)))]
             source, target = (of_scene[i] for i in rng.choice(len(of_scene), 2, replace=False))
-        frames = _frames(source, target, of_object, views.config, rng)
-        pair = make_scan_pair(source, target, *frames, num_points, views.config, rng)
-        if (pair.matches >= 0).mean() >= views.config.min_overlap:
+        frames = _frames(source, target, of_object, rng)
+        pair = make_scan_pair(source, target, *frames, num_points, ScanPairConfig(), rng)
+        if (pair.matches >= 0).mean() >= MIN_OVERLAP:
             return pair
 
 
@@ -111,26 +103,24 @@ def make_scan_pair(
     unit_source, unit_target, normalisation = normalise_pair(downsampled_source, downsampled_target)
     T_unit = normalisation.to_unit(T_metric)
     distance, matches = cKDTree(unit_target).query(se3.apply(T_unit, unit_source))
-    matches[distance > config.match_voxels * voxel * normalisation.scale] = -1
+    matches[distance > MATCH_VOXELS * voxel * normalisation.scale] = -1
     return ScanPair(_noisy(unit_source, config, rng), _noisy(unit_target, config, rng), T_unit, matches)
 
 
-def _frames(
-    source: View, target: View, of_object: bool, config: ScanPairConfig, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _frames(source: View, target: View, of_object: bool, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (3, 3) from the world to the source's and to the target's frame."""
-    tilt = np.radians(config.tilt_deg)
-    if not of_object and rng.random() < config.upright_share:
+    tilt = np.radians(TILT_DEG)
+    if not of_object and rng.random() < UPRIGHT_SHARE:
         convention = about_vertical(rng, np.pi, tilt / 2)
     else:
         convention = any_rotation(rng)
-    if rng.random() < config.sensor_frame_share:
+    if rng.random() < SENSOR_FRAME_SHARE:
         return convention @ source.T_world_sensor[:3, :3].T, convention @ target.T_world_sensor[:3, :3].T
     kind = rng.random()
-    if kind < config.near_share:
-        turn = about_any_axis(rng, np.radians(config.near_deg))
+    if kind < NEAR_SHARE:
+        turn = about_any_axis(rng, np.radians(NEAR_DEG))
     else:
-        turn = about_vertical(rng, np.pi if kind < config.near_share + config.wide_share else np.pi / 2, tilt)
+        turn = about_vertical(rng, np.pi if kind < NEAR_SHARE + WIDE_SHARE else np.pi / 2, tilt)
     if of_object:
         convention = convention @ any_rotation(rng)
     return convention @ turn, convention

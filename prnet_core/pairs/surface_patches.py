@@ -11,8 +11,7 @@ from prnet_core.geometry.normals import orient_away
 from prnet_core.pairs.normalise import downsample_pair
 
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
-PATCH_RADIUS = 6.0
-"""In spacings (voxels) of the dense cloud."""
+PATCH_RADIUS = 6.0  # spacings (voxels) of the dense cloud
 SPACING_NEIGHBOURS = 16
 
 

@@ -40,7 +40,7 @@ def darboux_angles(
 ) -> tuple[np.ndarray, ...]:
     """Angles (theta, alpha, phi) of E pairs of points, and which pairs have them, each (E,).
 
-    The frame stands on the point whose normal is nearer to the line between the two (u), so that the angles
+    The origin of the frame is the point whose normal (u) is nearer to the line between the two, so that the angles
     do not depend on the order of the pair: v = d x u, w = u x v.
     """
     line = (points[neighbor] - points[centre]) / distance[:, None]

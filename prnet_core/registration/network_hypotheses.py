@@ -1,4 +1,4 @@
-"""Hypotheses from the network: the pair downsampled, centred and scaled together to the unit sphere."""
+"""Hypotheses from the network, on points in the unit sphere or on normals and patches of the prepared clouds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
+from prnet_core.pairs.surface_patches import DenseCloud, surface_pair
 from prnet_core.registration.preprocess import PreparedCloud
-from prnet_core.registration.surface_hypotheses import surface_transforms
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -27,11 +27,11 @@ def network_transforms(
     """The network's transforms (4, 4) in the pair's voxel units, one for each sample (seed) and rotation.
 
     rotations: (3, 3) of the source about its centre before the network sees it, undone in the output. All run in one
-    batch. Outputs that are not finite are left out. A network with rotation-invariant inputs gives its best distinct
-    transforms instead, as many as there are rotations.
+    batch. Outputs that are not finite are left out. A network with rotation-invariant inputs, for which a rotation
+    changes nothing, gives its best distinct transforms instead, as many as there are rotations.
     """
     if network.config.features == "surface":
-        return surface_transforms(network, source, target, num_points, seeds, len(rotations))
+        return _surface_transforms(network, source, target, num_points, seeds, len(rotations))
     import torch
 
     sources, targets, undo = [], [], []
@@ -50,12 +50,37 @@ def network_transforms(
         torch.as_tensor(np.stack(targets), device=device),
         num_passes,
     )
-    transforms = []
-    for output, (scaling, rotation) in zip(outputs.double().cpu().numpy(), undo, strict=True):
-        if np.isfinite(output).all():
-            output = se3.make_transform(se3.nearest_rotation(output[:3, :3]), output[:3, 3])
-            transforms.append(scaling.to_metric(output @ rotation))
-    return transforms
+    return [
+        scaling.to_metric(se3.orthonormal(output) @ rotation)
+        for output, (scaling, rotation) in zip(outputs.double().cpu().numpy(), undo, strict=True)
+        if np.isfinite(output).all()
+    ]
+
+
+def _surface_transforms(
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range, count: int
+) -> list[np.ndarray]:
+    """The `count` best transforms for each random choice of points (seed), the best of each choice first."""
+    from prnet_core.model.surface_inputs import pair_batch
+
+    know_origins = source.origins is not None and target.origins is not None
+    dense_source, dense_target = (dense_cloud(cloud, know_origins) for cloud in (source, target))
+    rngs = map(np.random.default_rng, seeds)
+    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
+    device = next(network.parameters()).device
+    x, y = (cloud.to(device) for cloud in pair_batch(pairs))
+    outputs = network.hypotheses(x, y, count).double().cpu().numpy()
+    return [
+        pair.to_metric(se3.orthonormal(output))
+        for rank in range(count)
+        for output, pair in zip(outputs[:, rank], pairs, strict=True)
+        if np.isfinite(output).all()
+    ]
+
+
+def dense_cloud(cloud: PreparedCloud, use_origins: bool) -> DenseCloud:
+    """The points and normals that the network's inputs are made of (`PreparedCloud.seen_from`)."""
+    return DenseCloud(cloud.points, cloud.normals, 1.0, cloud.seen_from(use_origins))
 
 
 def rotations_about_vertical(count: int) -> tuple[np.ndarray, ...]:

@@ -17,13 +17,11 @@ MAX_POINTS = 8000
 
 def draw_before_and_after(source: np.ndarray, target: np.ndarray, result: RegistrationResult, path: Path) -> None:
     """Draw source (N, 3) over target (M, 3), as given and as registered, along the target's two widest axes."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     source, target = _share(source), _share(target)
     axes = np.linalg.svd(target - target.mean(axis=0), full_matrices=False)[2][:2]
     figure = Figure(figsize=(11, 5.5), layout="constrained")
-    FigureCanvasAgg(figure)
     pictures = (("before", source), (f"after: {result.status}", se3.apply(result.T_target_source, source)))
     for plot, (title, moved) in zip(figure.subplots(1, 2, sharex=True, sharey=True), pictures, strict=True):
         for cloud, colour, label in ((target, "tab:blue", "target"), (moved, "tab:orange", "source")):

@@ -162,11 +162,9 @@ def check_guess(guess: np.ndarray) -> np.ndarray:
     guess = np.asarray(guess, dtype=np.float64)
     if guess.shape != (4, 4):
         raise RegistrationError(f"a guess must be (4, 4), not {guess.shape}")
-    rotation = guess[:3, :3]
-    rigid = np.isfinite(guess).all() and np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3)
-    if not rigid or np.linalg.det(rotation) < 0.0:
+    if not se3.is_rigid(guess):
         raise RegistrationError("a guess must be a rigid transform: R R^T = I, det R = +1")
-    return se3.make_transform(se3.nearest_rotation(rotation), guess[:3, 3])
+    return se3.orthonormal(guess)
 
 
 def to_voxels(transform: np.ndarray, source: PreparedCloud, target: PreparedCloud) -> np.ndarray:

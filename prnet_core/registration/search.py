@@ -45,7 +45,7 @@ class Candidate:
 
     @property
     def score(self) -> float:
-        """What candidates of one pair are ranked by."""
+        """Ranks the candidates of one pair of clouds; higher is better."""
         return score(self.quality)
 
 
@@ -215,7 +215,7 @@ class Search:
         return time.perf_counter() >= self.deadline
 
     def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
-        """Those whose transforms move the source to another place than the best one."""
+        """The candidates whose transforms move the source to another place than the best one."""
         return [other for other in others if self._differs(other.transform, best.transform)]
 
     def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:

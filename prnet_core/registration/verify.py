@@ -15,6 +15,7 @@ from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
+MIN_SURFACE_NEAR, MIN_AGREEMENT_NEAR = 0.9, 0.5  # near a guess, where moving things violate free space
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
@@ -75,6 +76,9 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
     agreement, across = quality.agreement, quality.across_agreement
     if across is not None and across < config.min_across_agreement:
         return REJECTED
+    if violation < config.max_violation_near:
+        if quality.surface_agreement > MIN_SURFACE_NEAR and agreement > MIN_AGREEMENT_NEAR:
+            return ACCEPTED
     excess = max(0.0, violation - config.max_violation_certain)
     meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
     agrees = agreement > config.min_agreement_accepted + config.agreement_per_violation * excess

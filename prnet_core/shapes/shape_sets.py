@@ -59,7 +59,7 @@ class ShapeSet:
 
 
 def make_shape_set(points, names, classes=None, groups=None, sources=None) -> ShapeSet:
-    """A ShapeSet with defaults for what is unknown. Without groups, each shape is its own group."""
+    """A ShapeSet with defaults for unknown fields. Without groups, each shape is its own group."""
     count = len(points)
     return ShapeSet(
         points=np.ascontiguousarray(points, dtype=np.float32),

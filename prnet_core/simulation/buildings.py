@@ -90,7 +90,7 @@ def _row_of_rooms(
 
 
 def _visit(x: float, side: float, z: float) -> list[tuple[float, float, float]]:
-    """From the corridor into a room, round its middle, and out again."""
+    """Waypoints from the corridor into a room, round its middle, and out again."""
     door, middle = side * CORRIDOR / 2, side * (CORRIDOR / 2 + WALL + ROOM_DEPTH / 2)
     inside = door + side * 0.9
     return [

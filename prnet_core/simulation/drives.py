@@ -75,7 +75,7 @@ class Drive:
         stops: bool = False,
         num_bumps: int = 0,
     ) -> None:
-        """num_scans: including lost ones, which are a random `lost_share`. rate: scans a second, by default 10 for
+        """num_scans: including lost ones, which are a random `lost_share`. rate: scans per second, by default 10 for
         LiDARs and 30 for cameras. stamp_jitter: standard deviation of the stamps in seconds. stops: stop and go every
         20 s instead of steady speed. num_bumps: speed bumps on the path. The path is a loop."""
         is_camera = isinstance(sensor, DepthCamera)

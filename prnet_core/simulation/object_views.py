@@ -16,32 +16,31 @@ from prnet_core.simulation.smooth_field import SmoothField
 from prnet_core.simulation.views import View, look_at_origin, unit
 from prnet_core.simulation.visibility import visible_points
 
+# Lengths in units of the object's radius.
+MAX_SEPARATION_DEG = 90.0  # angle between the two lines of sight
+DISTANCE = (2.5, 8.0)
+MAX_BASELINE_DEG = 20.0  # between the light and the camera of a triangulating scanner: both must see a point
+CELL = 0.05
+MAX_WARP = 0.08  # amplitude of the `SmoothField`
+MIN_THICKNESS, MIN_WIDTH = 0.15, 0.3
+"""Shapes whose standard deviations along the least and the middle principal axis are smaller shares of the largest are
+left out: the pose of a pole or a plate is not unique."""
+MIN_POINTS = 200
+
 
 @dataclass(frozen=True)
 class ObjectViewConfig:
-    """Lengths in units of the object's radius, angles in degrees."""
+    """Noise in units of the object's radius, and shares of the pairs.
 
-    max_separation_deg: float = 90.0
-    """Angle between the two lines of sight."""
-    distance: tuple[float, float] = (2.5, 8.0)
-    max_baseline_deg: float = 20.0
-    """Angle between the light and the camera of a triangulating scanner: both must see a point."""
-    cell: float = 0.05
+    warp_share: whose shape is bent by a smooth field: CAD parts become organic and lose the symmetries that make the
+    pose of a pair ambiguous. floor_share: in which the object stands on a plate. clutter_share: with parts of a second
+    object beside.
+    """
+
     max_noise: float = 0.006
     warp_share: float = 0.6
-    """Share of the pairs whose shape is bent by a smooth field: CAD parts become organic and lose
-    the symmetries that make the pose of a pair ambiguous."""
-    max_warp: float = 0.08
-    """Largest amplitude of the field (`SmoothField`)."""
-    min_thickness: float = 0.15
-    min_width: float = 0.3
-    """Shapes whose standard deviations along the least and the middle principal axis are smaller shares of
-    the largest are left out: the pose of a pole or a plate is not unique."""
     floor_share: float = 0.25
-    """Share of the pairs in which the object stands on a plate."""
     clutter_share: float = 0.2
-    """Share of the pairs with parts of a second object beside."""
-    min_points: int = 200
 
 
 class ObjectViews:
@@ -68,22 +67,22 @@ class ObjectViews:
             turn = any_rotation(rng) * rng.uniform(0.75, 1.25, (1, 3))
             bend = None
             if rng.random() < self.config.warp_share:
-                bend = SmoothField(rng, rng.uniform(0.0, self.config.max_warp))
+                bend = SmoothField(rng, rng.uniform(0.0, MAX_WARP))
             views = [self._view(index, turn, extra, bend, camera, rng) for camera in cameras]
-            if min(len(view.points) for view in views) >= self.config.min_points:
+            if min(len(view.points) for view in views) >= MIN_POINTS:
                 return views[0], views[1]
 
     def _is_solid(self, index: int) -> bool:
         deviations = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(self.shapes[index].T)), 0.0))
         least, middle, largest = deviations
-        return least > self.config.min_thickness * largest and middle > self.config.min_width * largest
+        return least > MIN_THICKNESS * largest and middle > MIN_WIDTH * largest
 
     def _cameras(self, rng: np.random.Generator) -> list[np.ndarray]:
         target = any_rotation(rng)[:, 2]
         axis = np.cross(target, rng.normal(size=3))
-        angle = np.radians(rng.uniform(0.0, self.config.max_separation_deg))
+        angle = np.radians(rng.uniform(0.0, MAX_SEPARATION_DEG))
         source = Rotation.from_rotvec(axis / np.linalg.norm(axis) * angle).apply(target)
-        distance = np.exp(rng.uniform(*np.log(self.config.distance)))
+        distance = np.exp(rng.uniform(*np.log(DISTANCE)))
         return [source * distance * rng.uniform(0.9, 1.1), target * distance]
 
     def _view(
@@ -97,10 +96,10 @@ class ObjectViews:
     ) -> View:
         shape = self._resample(index, rng) @ turn.T
         surface = np.concatenate([shape if bend is None else bend.apply(shape), extra])
-        seen = visible_points(surface, camera, self.config.cell)
-        baseline = np.radians(rng.uniform(0.0, self.config.max_baseline_deg))
+        seen = visible_points(surface, camera, CELL)
+        baseline = np.radians(rng.uniform(0.0, MAX_BASELINE_DEG))
         light = Rotation.from_rotvec(baseline * unit(np.cross(camera, rng.normal(size=3)))).apply(camera)
-        seen &= visible_points(surface, light, self.config.cell)
+        seen &= visible_points(surface, light, CELL)
         points = surface[seen]
         rays = points - camera
         noise = rng.uniform(0.0, self.config.max_noise)

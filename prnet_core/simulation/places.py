@@ -22,7 +22,7 @@ WALK_WIDTH = 0.6  # m
 
 @dataclass(frozen=True)
 class Place:
-    """`path` (K, 3): way points of the floor or road, free of solids, closed to a loop; `speed` in m/s is usual there.
+    """`path` (K, 3): waypoints of the floor or road, free of solids, closed to a loop; `speed` in m/s is usual there.
 
     Sensors are `sensor_height` metres above the path; a camera looks in the direction `camera_deg` (yaw to the left and
     pitch downwards, from the direction of travel).
@@ -50,10 +50,10 @@ class Place:
         """The place ready for ray casting, with or without its moving objects."""
         objects = []
         if moving:
-            for number, way_points in enumerate(self.people):
-                objects.append(_moving(person(), way_points, 1.0 + 0.15 * (number % 5), 7.0 * number))
-            for number, way_points in enumerate(self.cars):
-                objects.append(_moving(car(), way_points, self.speed * (0.8 + 0.1 * (number % 4)), 31.0 * number))
+            for number, waypoints in enumerate(self.people):
+                objects.append(_moving(person(), waypoints, 1.0 + 0.15 * (number % 5), 7.0 * number))
+            for number, waypoints in enumerate(self.cars):
+                objects.append(_moving(car(), waypoints, self.speed * (0.8 + 0.1 * (number % 4)), 31.0 * number))
         return MovingScene(RayScene.from_solids(self.solids), objects)
 
 
@@ -82,7 +82,7 @@ def car() -> Solids:
 
 
 def rounded_path(corners: Sequence[Sequence[float]], radius: float) -> np.ndarray:
-    """Way points (K, 3) on the closed polyline through `corners` (C, 2 or 3), whose corners
+    """Waypoints (K, 3) on the closed polyline through `corners` (C, 2 or 3), whose corners
     are rounded over about `radius` metres; the path stays within the polyline's hull."""
     points = np.array(corners, dtype=float)
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
@@ -102,7 +102,7 @@ def there_and_back(start: Sequence[float], end: Sequence[float]) -> np.ndarray:
     return np.array([start - across, end - across, end + across, start + across])
 
 
-def _moving(solids: Solids, way_points: np.ndarray, speed: float, offset: float) -> MovingObject:
-    path = rounded_path(way_points, 0.4 if speed < 3.0 else 4.0)
+def _moving(solids: Solids, waypoints: np.ndarray, speed: float, offset: float) -> MovingObject:
+    path = rounded_path(waypoints, 0.4 if speed < 3.0 else 4.0)
     trajectory = PathTrajectory(path, lambda time: offset + speed * time, closed=True, sway=Sway(0.0, 0.0))
     return MovingObject.from_solids(solids, trajectory)

@@ -1,4 +1,4 @@
-"""Ray casting against triangle meshes by Open3D (Embree): one to two million rays a second on a core."""
+"""Ray casting against triangle meshes by Open3D (Embree): one to two million rays per second on a core."""
 
 from __future__ import annotations
 

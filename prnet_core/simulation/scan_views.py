@@ -19,15 +19,14 @@ from prnet_core.simulation.views import View
 
 INT16_RANGE = 32000
 FIGURE_SHARE = 0.35
-MIN_POINTS, MAX_POINTS = 300, 1400
-"""Of a view: one with fewer returns is not kept."""
+MIN_POINTS, MAX_POINTS = 300, 1400  # of a view
 
 
 def save_views(path: Path | str, scenes: list[list[View]]) -> None:
     """Write the views of each scene as a compressed npz.
 
     points: (P, 3) int16 of all V views one after the other, relative to the sensor's position, along the world's axes.
-    scales: (V,) metres a unit. starts: (V + 1,). poses: (V, 4, 4) T_world_sensor. scenes: (V,) index of the scene.
+    scales: (V,) metres per unit. starts: (V + 1,). poses: (V, 4, 4) T_world_sensor. scenes: (V,) index of the scene.
     """
     views = [view for scene in scenes for view in scene]
     clouds = [view.points - view.T_world_sensor[:3, 3] for view in views]
@@ -74,7 +73,7 @@ def scan_scene(rng: np.random.Generator, num_views: int = 3) -> list[View]:
 
 
 def _scan_place(rng: np.random.Generator, num_views: int) -> list[View]:
-    """As many views as poses were found for: `num_views` or none."""
+    """`num_views` views, or none if not enough poses are found."""
     scene = random_scene(rng)
     camera = rng.random() < 0.15
     scanner = random_depth_camera(rng) if camera else random_lidar(rng)

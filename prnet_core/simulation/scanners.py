@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from prnet_core.geometry.subsets import at_most
 from prnet_core.simulation.scene_builder import Scene
 from prnet_core.simulation.views import spherical, unit
 
 MAX_RAYS = 8000
-"""Rays a scan; many more than the points the network gets."""
+"""Rays per scan; many more than the points the network gets."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def random_lidar(rng: np.random.Generator, max_rays: int = MAX_RAYS) -> Scanner:
         visible = (azimuth - start) % (2 * np.pi) > width
         elevation, azimuth = elevation[visible], azimuth[visible]
     return Scanner(
-        directions=_subset(spherical(elevation.ravel(), azimuth.ravel()), rng, max_rays),
+        directions=at_most(spherical(elevation.ravel(), azimuth.ravel()), max_rays, rng),
         min_range=rng.uniform(0.3, 2.0),
         max_range=rng.choice([15.0, 30.0, 60.0, 100.0]),
         noise=rng.uniform(0.003, 0.03),
@@ -69,7 +70,7 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
     v, u = np.meshgrid(np.linspace(-half_height, half_height, 80), np.linspace(-half_width, half_width, 100))
     directions = np.stack([np.ones_like(u), -u, -v], axis=-1).reshape(-1, 3)
     return Scanner(
-        directions=_subset(unit(directions), rng, MAX_RAYS),
+        directions=at_most(unit(directions), MAX_RAYS, rng),
         min_range=rng.uniform(0.2, 0.6),
         max_range=rng.uniform(4.0, 10.0),
         noise=rng.uniform(0.001, 0.003),
@@ -77,9 +78,3 @@ def random_depth_camera(rng: np.random.Generator) -> Scanner:
         dropout=rng.uniform(0.0, 0.2),
         field_of_view=2 * np.arctan(half_width),
     )
-
-
-def _subset(directions: np.ndarray, rng: np.random.Generator, max_rays: int) -> np.ndarray:
-    if len(directions) <= max_rays:
-        return directions
-    return directions[rng.choice(len(directions), max_rays, replace=False)]

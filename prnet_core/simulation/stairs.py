@@ -42,7 +42,7 @@ def add_stairwell(scene: SceneBuilder, x: float, width: float, storey: float, fl
 
 
 def stairs_up(x: float, width: float, storey: float, floor: int) -> list[tuple[float, float, float]]:
-    """Way points from the lobby of `floor` to the lobby of the next."""
+    """Waypoints from the lobby of `floor` to the lobby of the next."""
     z, right, left = floor * storey, -width / 4 - 0.05, width / 4 + 0.05
     foot, head = x + LOBBY, x + LOBBY + STEPS * TREAD
     return [

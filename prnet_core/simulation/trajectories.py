@@ -17,7 +17,7 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 class Sway:
     """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
 
-    It has `frequency` cycles a second and `cycles_per_metre`; with the latter alone a body that stands is still.
+    It has `frequency` cycles per second, plus `cycles_per_metre`; with the latter alone, a body at rest does not sway.
     """
 
     bob: float = 0.005
@@ -37,21 +37,21 @@ class SpeedBump:
 
 
 class PathTrajectory:
-    """A cubic spline through way points; the body looks along it horizontally."""
+    """A cubic spline through waypoints; the body looks along it horizontally."""
 
     def __init__(
         self,
-        way_points: Sequence[Sequence[float]],
+        waypoints: Sequence[Sequence[float]],
         travelled: DistanceAtTime,
         closed: bool = False,
         sway: Sway = Sway(),
         bumps: Sequence[SpeedBump] = (),
     ) -> None:
-        """way_points (K, 2) or (K, 3) in the world; a closed path is a loop.
+        """waypoints (K, 2) or (K, 3) in the world; a closed path is a loop.
 
         `travelled` is one of the functions of this module, such as `steady(1.0)`.
         """
-        points = np.array(way_points, dtype=float)
+        points = np.array(waypoints, dtype=float)
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
         if closed:
             points = np.concatenate([points, points[:1]])
@@ -88,7 +88,7 @@ class PathTrajectory:
 
 
 def steady(speed: float) -> DistanceAtTime:
-    """From standing, `speed` m/s after one second and from then on."""
+    """Starts from rest and reaches `speed` m/s after one second."""
     return lambda time: np.where(time < 1.0, 0.5 * speed * time**2, speed * (time - 0.5))
 
 

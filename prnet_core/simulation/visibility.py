@@ -1,4 +1,4 @@
-"""Which points of a sampled surface a camera sees: a coarse depth buffer (numpy).
+"""Visibility of the points of a sampled surface from a camera, by a coarse depth buffer (numpy).
 
 Points have no extent, so occluded points would be visible between them. The nearest depth in a point's own cell of the
 image, and in the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import minimum_filter
 
 SAME_CELL_TOLERANCE, AROUND_TOLERANCE = 2.5, 5.0
-"""How much farther than the nearest point, in cells, a point may be and still be seen."""
+"""Maximum depth of a visible point behind the nearest point, in cells."""
 
 
 def visible_points(points: np.ndarray, camera: np.ndarray, cell: float) -> np.ndarray:

@@ -17,7 +17,7 @@ VOXEL = 0.05  # m, of the map's map.ply
 
 
 def pose_index(trajectory: Trajectory, stamp: float) -> int | None:
-    """Which pose of the trajectory has this stamp, to a microsecond."""
+    """Index of the pose of the trajectory with this stamp, to a microsecond; None if there is none."""
     if len(trajectory) == 0:
         return None
     nearest = int(np.argmin(np.abs(trajectory.stamps - stamp)))

@@ -16,10 +16,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
+from prnet_core.io.bag_poses import rigid_matrix
 from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.demo.report import unregistered_scans
-from prnet_ros.node.frames import rigid_matrix, transform_matrix
+from prnet_ros.node.frames import transform_matrix
 from prnet_ros.player import NODE
 
 

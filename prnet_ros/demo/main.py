@@ -39,7 +39,7 @@ WAIT_SCAN_TIME = "60.0"  # s for one scan with --wait: instead of what the stamp
 
 @dataclass(frozen=True)
 class Recording:
-    """What the demo uses of a bag.
+    """The parts of a bag that the demo uses.
 
     base_frame: the frame whose pose the node publishes: the root of the bag's static transforms, else the sensor's own.
     T_base_sensor: (4, 4).

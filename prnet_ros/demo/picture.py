@@ -18,7 +18,7 @@ from prnet_core.evaluation.metrics import geodesic_errors_deg
 from prnet_core.geometry import se3
 from prnet_core.io.bags import Scan
 from prnet_core.io.trajectories import Trajectory
-from prnet_ros.demo.drive_map import deskewed
+from prnet_ros.demo.drive_map import deskewed, pose_index
 from prnet_ros.demo.report import GroundTruthComparison
 
 MAX_POINTS = 250_000
@@ -57,11 +57,10 @@ def align_scans(scans: Iterable[Scan], trajectory: Trajectory, T_base_sensor: np
 
     trajectory: poses of the base in the drawn frame.
     """
-    pose_at = {round(stamp * 1e6): index for index, stamp in enumerate(trajectory.stamps)}
     per_scan = MAX_POINTS // max(len(trajectory), 1)
     points, times = [np.empty((0, 3))], [np.empty(0)]
     for scan in scans:
-        index = pose_at.get(round(scan.stamp * 1e6))
+        index = pose_index(trajectory, scan.stamp)
         if index is None:
             continue
         T_drawn_sensor = trajectory.poses[index] @ T_base_sensor

@@ -21,7 +21,7 @@ class Process:
     """A Python module run as a process of its own, its output in a log file; ended when the `with` block ends."""
 
     def __init__(self, name: str, module: str, arguments: list[str], log: Path) -> None:
-        """Start `python -m module arguments`; `name` stands in error messages."""
+        """Start `python -m module arguments`; `name` is used in error messages."""
         self._name = name
         self._log = log
         with log.open("wb") as output:
@@ -36,7 +36,7 @@ class Process:
         self.stop()
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def check_running(self) -> None:

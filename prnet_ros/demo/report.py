@@ -133,12 +133,12 @@ def table(
 
 
 def restart_text(restart: Restart) -> str:
-    """Where and how fast the node was localised, or why it was not."""
+    """Place and time of the localisation, or the reason why it failed."""
     scans = f"{restart.num_scans} scan{'s' if restart.num_scans != 1 else ''}"
     if not restart.poses:
         return f"at scan {restart.scan}: not found after {scans}: {restart.problem or 'no pose of these scans'}"
     first, last = ("{:.3f} m, {:.2f} deg".format(*pose.errors) for pose in (restart.poses[0], restart.poses[-1]))
-    return f"at scan {restart.scan}: found by {scans} in {restart.seconds:.2f} s, {first} off; {last} when followed"
+    return f"at scan {restart.scan}: found after {scans} in {restart.seconds:.2f} s, {first} off; {last} when followed"
 
 
 def _unregistered_rows(values: dict[str, str]) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FEWEST_POSES = 8  # of a drive whose map is used
 MOST_SCANS = 10  # until the node is localised
 FOLLOWED_SCANS = 10  # played after that
-PATIENCE = 3.0  # s for the answer to one scan
+PATIENCE = 3.0  # s for the answer to the last of them
 SETTLE_TIME = 1.0  # s for the answer to the last scan
 
 
@@ -43,9 +43,9 @@ class FoundPose:
 class Restart:
     """The result.
 
-    scan: number of the first scan in the bag. num_scans: scans until the first pose. poses: in the map, the first one
-    of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised. seconds:
-    from the first scan to the first pose. problem: why the node was not localised, as text.
+    scan: number of the first scan in the bag. num_scans: scans published until the first pose. poses: in the map, the
+    first one of a scan that is not deskewed, since the motion is not known yet; empty where the node was not localised.
+    seconds: from the first scan to the first pose. problem: why the node was not localised, as text.
     """
 
     scan: int
@@ -66,7 +66,7 @@ class _Ended(Exception):
 
 
 def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
-    """Play the bag from a scan on until the node is localised, and some more scans.
+    """Play the bag in real time from a scan on until the node is localised, and some more scans.
 
     trajectory: poses of the drive, in the map's frame. Raises NoSubscriberError and DemoError as the drive does.
     """
@@ -77,20 +77,20 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
     def is_found() -> bool:
         return bool(listener.located)
 
-    def hold(num_published: int) -> None:
-        """Wait for the answer to the last scan; end after enough scans."""
+    def count(num_published: int) -> None:
+        """Count the scans until the first pose; end after enough scans."""
         nonlocal began, num_needed
         if num_published == 0:
             began = time.monotonic()
-        elif num_needed > 0:
-            node.wait_until(lambda: listener.num_odometry >= num_published, PATIENCE)
-        elif node.wait_until(is_found, PATIENCE):
+        if num_published == MOST_SCANS:
+            node.wait_until(is_found, PATIENCE)
+        if num_needed == 0 and is_found():
             num_needed = num_published
         if num_published >= (num_needed + FOLLOWED_SCANS if num_needed else MOST_SCANS):
             raise _Ended
 
     try:
-        num_sent = Replay(listener.node, bag, ReplayOptions(topic, to="points", first=first), hold).run()
+        num_sent = Replay(listener.node, bag, ReplayOptions(topic, to="points", first=first), count).run()
     except _Ended:
         num_sent = MOST_SCANS
     if not node.wait_until(is_found, PATIENCE):

@@ -1,4 +1,4 @@
-"""What differs between the rclpy of Humble, Jazzy, Kilted and Rolling.
+"""Differences between the rclpy of Humble, Jazzy, Kilted and Rolling.
 
 Run: Jazzy 7.1 and Kilted 9.1, the test suite of both. Read, not run: the sources of Humble (branch `humble` of
 November 2024) and Rolling (8.0, the stubs of the nanobind module that is proposed for it, and release notes up to 11.0,

@@ -23,7 +23,7 @@ class Counts:
     latencies: tuple[float, ...]
 
     def since(self, earlier: Counts) -> Counter[str]:
-        """How often each thing happened since an earlier copy."""
+        """Counts since an earlier copy."""
         return self.totals - earlier.totals
 
     def latency(self, quantile: float) -> float | None:
@@ -32,7 +32,7 @@ class Counts:
 
 
 class Counters:
-    """Counts by name, with the last reason for each. For any number of threads."""
+    """Counts by name, with the last reason for each. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

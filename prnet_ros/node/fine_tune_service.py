@@ -83,7 +83,7 @@ class FineTuneService:
         self._parameters = parameters
 
     def close(self, timeout: float) -> None:
-        """End a run, and wait up to so many seconds until nothing of it is left and all calls are answered."""
+        """End a run, and wait up to `timeout` seconds until nothing of it is left and all calls are answered."""
         deadline = time.monotonic() + timeout
         with self._lock:
             self._is_closed = True
@@ -96,7 +96,7 @@ class FineTuneService:
     def status(self) -> DiagnosticStatus:
         """The state of the run, or the result of the last one."""
         with self._lock:
-            is_running, progress, began = self._run is not None, self._progress, self._began
+            is_running, progress, began = not self._is_over.is_set(), self._progress, self._began
         values: dict = {"running": str(is_running).lower(), "scans": self._num_scans()}
         if not is_running:
             message = self._outcome
@@ -134,7 +134,7 @@ class FineTuneService:
         return 0 if self._session is None else self._session.pipeline.num_recent_scans
 
     def _publish_progress(self) -> None:
-        is_running = self._run is not None
+        is_running = not self._is_over.is_set()  # when it is over, the outcome is set
         if is_running or self._was_running:
             self._publisher.publish(self.status())
         self._was_running = is_running

@@ -6,28 +6,12 @@ import numpy as np
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry import se3
-
-_LONGEST = 1e9  # m, of a translation; the earth has 1.3e7
+from prnet_core.io.bag_poses import rigid_matrix
 
 
 def transform_matrix(transform: Transform) -> np.ndarray:
     """(4, 4) of a Transform message; as `rigid_matrix`."""
     return rigid_matrix(transform.translation, transform.rotation)
-
-
-def rigid_matrix(position: Point | Vector3, orientation: Quaternion) -> np.ndarray:
-    """(4, 4) of a position and an orientation, whose quaternion is normalised.
-
-    Raises ValueError for a quaternion of length zero, for numbers that are not finite, and for 1e9 m and more.
-    """
-    t, q = position, orientation
-    quaternion = np.array([q.x, q.y, q.z, q.w])
-    length = np.linalg.norm(quaternion)
-    translation = np.array([t.x, t.y, t.z])
-    if not ((np.abs(translation) < _LONGEST).all() and np.isfinite(length) and length > 1e-6):
-        raise ValueError(f"not a rigid transform: translation {translation}, quaternion {quaternion}")
-    return se3.make_transform(Rotation.from_quat(quaternion).as_matrix(), translation)
 
 
 def transform_message(matrix: np.ndarray) -> Transform:

@@ -48,7 +48,7 @@ class GuessFrame:
             return None
 
     def restart(self) -> None:
-        """Forget the last stamp and, where time went back, the transforms from before."""
+        """Discard the last stamp and, where time went back, the older transforms."""
         self._last = None
         if self._guess_frame:
             self._tf.buffer.clear()

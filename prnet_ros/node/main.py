@@ -95,7 +95,7 @@ def _spin(executor, node, is_stopping: threading.Event) -> None:
 
 
 def _catch_signals():
-    """From now on SIGINT and SIGTERM only end the wait of the returned function."""
+    """Make SIGINT and SIGTERM only end the wait of the returned function."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -14,7 +14,7 @@ from prnet_core.registration import RegistrationConfig
 
 @dataclass(frozen=True)
 class MapSetup:
-    """What the process gets at its start.
+    """Settings that the process receives at its start.
 
     folder: of the saved map; empty: a map is built. checkpoint: folder that keeps the map while it is built, so that a
     restarted process continues it.

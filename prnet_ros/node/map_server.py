@@ -47,9 +47,6 @@ class LocalizationServer:
         """MapTracker.forget."""
         self._required().forget()
 
-    def after_answer(self) -> None:
-        """Nothing."""
-
     def _required(self) -> MapTracker:
         if self._tracker is None:
             raise MapError(self.loaded.problem)
@@ -138,9 +135,6 @@ class MappingServer:
         save_map(built, target, self._builder.voxel_size / 2.0)
         seconds = time.monotonic() - began
         return f"{len(built)} keyframes, {len(built.closures)} loop closures saved to {target} in {seconds:.1f} s"
-
-    def after_answer(self) -> None:
-        """Nothing."""
 
 
 def _localizer(keyframe_map: KeyframeMap, setup: MapSetup):

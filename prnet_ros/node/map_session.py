@@ -133,7 +133,7 @@ class MapSession:
             self._initial_pose = T_map_base
 
     def forget(self) -> None:
-        """Forget the pose in the map: the next scan starts a search."""
+        """Discard the pose in the map: the next scan starts a search."""
         with self._lock:
             self._T_map_keyframes = None
         self.worker.between_scans(lambda process: process.call("forget"))

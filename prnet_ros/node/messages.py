@@ -1,4 +1,4 @@
-"""From the motion of the base to messages."""
+"""Messages made from the motion of the base."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
 from prnet_core.geometry import se3
+from prnet_core.io.bag_poses import rigid_matrix
 from prnet_core.io.pointcloud2 import replace_points
 from prnet_core.odometry.extrinsics import BaseMotion
 from prnet_core.registration.result import UNKNOWN_VARIANCE
-from prnet_ros.node.frames import pose_message, rigid_matrix, transform_message
+from prnet_ros.node.frames import pose_message, transform_message
 
 _SMALLEST_VARIANCE = 1e-9
 
@@ -114,7 +115,7 @@ def _one_row(header: Header, fields: list[PointField], is_bigendian: bool, point
         row_step=len(data),
         is_dense=True,
     )
-    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms a scan).
+    # Bytes are copied as one block; a numpy array would be checked element by element (300 ms per scan).
     cloud.data = data
     return cloud
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def load(weights: str, device: str, num_threads: int) -> tuple[PRNet | None, LoadedNetwork]:
-    """The network of a weights file or name ('': packaged, 'none': without) on a device, with so many CPU threads.
+    """The network of a file or name ('': packaged, 'none': without) on a device, with `num_threads` CPU threads.
 
     The network is None when the node registers without one. A device or a file that cannot be used does not stop
     the robot: the CPU is used, or registration works without the network, and `problem` says so.

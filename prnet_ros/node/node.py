@@ -91,7 +91,7 @@ class PRNetNode(LifecycleNode):
         return self._settings.autostart
 
     def close(self, timeout: float) -> None:
-        """End fine-tuning and the registration process; waits up to so many seconds for each."""
+        """End fine-tuning and the registration process; waits up to `timeout` seconds for each."""
         self._fine_tuning.close(timeout=0.0)
         if self._session is not None:
             self._session.close(timeout)
@@ -141,7 +141,7 @@ class PRNetNode(LifecycleNode):
         return self.on_cleanup(state) if self._session is not None else TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """After a transition that failed: back to unconfigured."""
+        """Return to unconfigured after a transition that failed."""
         return self.on_shutdown(state)
 
     # --- the executor's thread ---

@@ -1,4 +1,4 @@
-"""What exists from configure to cleanup: the publishers, the registration process and its thread."""
+"""The objects that exist from configure to cleanup: publishers, the registration process and its thread."""
 
 from __future__ import annotations
 

@@ -75,11 +75,10 @@ class Outputs:
         start = self._started_at
         if start is not AT_ORIGIN:
             covariance = compose_covariance(start.T_odom_start, start.covariance, motion.T_odom_base, np.zeros((6, 6)))
-            rotation = np.kron(np.eye(2), start.T_odom_start[:3, :3])
             motion = replace(
                 motion,
                 T_odom_base=start.T_odom_start @ motion.T_odom_base,
-                covariance=covariance + rotation @ motion.covariance @ rotation.T,
+                covariance=covariance + se3.rotated_covariance(start.T_odom_start[:3, :3], motion.covariance),
             )
         base_frame = self.base_frame_of(scan)
         if self.publish_tf:

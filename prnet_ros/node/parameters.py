@@ -256,7 +256,7 @@ def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:
 
 
 def _check(name: str, value: Any) -> None:
-    """What a ParameterDescriptor cannot check."""
+    """Checks that a ParameterDescriptor cannot express."""
     spec = SPECS.get(name)
     if spec is not None and isinstance(spec.default, float):
         value = _typed(name, value)

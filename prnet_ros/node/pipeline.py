@@ -69,7 +69,7 @@ class ScanPipeline:
             self._counters.count("outdated", number=number)
 
     def reset(self, registration: RegistrationProcess, reason: str, newer_than: float) -> None:
-        """Forget the trajectory if its last stamp (s) is newer than that."""
+        """Start a new trajectory if the last stamp (s) of this one is newer than that."""
         if self._last_stamp > newer_than:
             registration.call("reset")
             self._forget()

@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 def main() -> None:
-    """Arguments: the node's process id, and the descriptors of the channel. Never returns."""
+    """Serve the node until it ends. Arguments: the node's process id, and the descriptors of the channel."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the node decides
     parent, *descriptors = map(int, sys.argv[1:])
     _end_with(parent)
@@ -34,6 +34,7 @@ def _serve(channel: Channel) -> None:
         channel.send((None, _described(error)))
         os._exit(1)
     channel.send((server.loaded, None))
+    after_answer = getattr(server, "after_answer", lambda: None)
     while True:
         name, arguments = channel.receive()
         try:
@@ -41,7 +42,7 @@ def _serve(channel: Channel) -> None:
         except Exception as error:  # a robot's odometry outlives any error of its core
             answer = None, _described(error)
         channel.send(answer)
-        server.after_answer()
+        after_answer()
 
 
 def _described(error: Exception) -> tuple[str, str, str]:

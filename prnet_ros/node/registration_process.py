@@ -39,7 +39,7 @@ class RemoteError(Exception):
 
 @dataclass(frozen=True)
 class RegistrationSetup:
-    """What the process gets at its start. The fields are those of NodeParameters."""
+    """Settings that the process receives at its start. The fields are those of NodeParameters."""
 
     title: ClassVar[str] = "the registration process"
     weights: str
@@ -58,7 +58,7 @@ class RegistrationSetup:
 
 @dataclass(frozen=True)
 class LoadedNetwork:
-    """What the process has loaded. problem: what could not be loaded, as text; empty when all is as requested."""
+    """What the process has loaded. problem: what it could not load, as text; empty when all is as requested."""
 
     has_network: bool
     device: str
@@ -94,7 +94,7 @@ class RegistrationProcess:
         self.title = setup.title
         self._channel, descriptors = Channel.pair()
         # Read when numpy and torch are imported. Threads that wait by spinning take the cores from other processes.
-        # Memory of large arrays is kept: to get it from the system again takes 8 ms a scan of 120,000 points.
+        # Memory of large arrays is kept: allocating it again takes 8 ms per scan of 120,000 points.
         defaults = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
         defaults |= {"MALLOC_MMAP_THRESHOLD_": _KEPT_MEMORY, "MALLOC_TRIM_THRESHOLD_": _KEPT_MEMORY}
         environment = defaults | os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -11,13 +11,14 @@ import small_gicp
 
 from prnet_core.fine_tuning.recent_scans import RecentScans
 from prnet_core.geometry import se3
+from prnet_core.geometry.subsets import at_most
 from prnet_core.odometry import OdometryUpdate, ScanOdometry
 from prnet_core.registration import Registration
 from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_ros.node import network
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationSetup
 
-MAP_POINTS = 30_000  # about so many of the local map are published
+MAP_POINTS = 30_000  # published of the local map, about
 TUNING_POINTS = 16_384  # of a scan, drawn at random: fine-tuning uses no more
 SCANS_PER_TRIM = 100  # between returns of free memory; the scan after one takes 8 ms longer with 120,000 points
 
@@ -64,7 +65,7 @@ class RegistrationServer:
         self._return_free_memory(update.status == "rejected")
 
     def _return_free_memory(self, is_lost: bool) -> None:
-        """To the system, when a search has ended and once in many scans: glibc keeps what a process has freed."""
+        """Return memory to the system after a search and once every SCANS_PER_TRIM scans: glibc keeps freed memory."""
         self._scans_since_trim += 1
         if not is_lost and (self._was_lost or self._scans_since_trim >= SCANS_PER_TRIM):
             self._scans_since_trim = 0
@@ -85,7 +86,7 @@ class RegistrationServer:
         return se3.apply(se3.invert(self._T_map_odom), points).astype(np.float32)
 
     def reset(self) -> None:
-        """Forget the trajectory."""
+        """Start a new trajectory."""
         self._odometry.reset()
 
     def num_recent_scans(self) -> int:
@@ -103,7 +104,7 @@ class RegistrationServer:
         from prnet_core.registration.preprocess import clean_points
 
         recent = self._recent_scans.snapshot()
-        scans = [_sample(clean_points(scan.points, self._config)) for scan in recent]
+        scans = [at_most(clean_points(scan.points, self._config), TUNING_POINTS) for scan in recent]
         write_inputs(Path(folder), self._network, scans, transforms_between(recent))
 
     def use_weights(self, path: str) -> None:
@@ -120,9 +121,3 @@ class RegistrationServer:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         save_network(self._network, target, card)
-
-
-def _sample(points: np.ndarray) -> np.ndarray:
-    if len(points) <= TUNING_POINTS:
-        return points
-    return points[np.random.default_rng(0).choice(len(points), TUNING_POINTS, replace=False)]

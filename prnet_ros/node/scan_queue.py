@@ -34,7 +34,7 @@ class Scan:
 
 
 class ScanQueue(Generic[T]):
-    """The last `capacity` scans; with a capacity of 1 the latest only. For any number of threads."""
+    """The last `capacity` scans; latest-only with a capacity of 1. Thread-safe."""
 
     def __init__(self, capacity: int = 1) -> None:
         self._ready = threading.Condition()

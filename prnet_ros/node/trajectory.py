@@ -16,7 +16,7 @@ _CAPACITY = 2000
 
 
 class Trajectory:
-    """Poses of the base in the odometry frame. When full, every second one goes, and every second new one."""
+    """Poses of the base in the odometry frame. When it is full, every second pose is removed and the rate is halved."""
 
     def __init__(self, odom_frame: str) -> None:
         self._odom_frame = odom_frame
@@ -24,7 +24,7 @@ class Trajectory:
         self.clear()
 
     def clear(self) -> None:
-        """Start again from nothing."""
+        """Remove all poses."""
         with self._lock:
             self._poses: list[PoseStamped] = []
             self._every, self._count = 1, 0

@@ -86,7 +86,7 @@ class Worker:
             self._actions.popleft()[1].cancel()
 
     def _serve_one_process(self) -> None:
-        """Until it dies (ProcessDied), cannot start (RemoteError), or the worker is to stop."""
+        """Run one process until it dies (ProcessDied), cannot start (RemoteError), or the worker is to stop."""
         with self._lock:
             if self._is_stopping.is_set():
                 return

@@ -120,7 +120,7 @@ def test_the_row_of_the_second_start():
     moved = se3.exp(np.array([0.03, 0.0, 0.0, 0.0, 0.0, np.deg2rad(0.5)]))
     found = Restart(17, 1, [FoundPose(1.0, moved, np.eye(4)), FoundPose(2.0, np.eye(4), np.eye(4))], 0.4)
     assert restart_text(found) == (
-        "at scan 17: found by 1 scan in 0.40 s, 0.030 m, 0.50 deg off; 0.000 m, 0.00 deg when followed"
+        "at scan 17: found after 1 scan in 0.40 s, 0.030 m, 0.50 deg off; 0.000 m, 0.00 deg when followed"
     )
     assert restart_text(Restart(3, 10, problem="ambiguous: two places")).endswith(
         "after 10 scans: ambiguous: two places"

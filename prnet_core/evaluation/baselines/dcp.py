@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from prnet_core.geometry.kabsch import procrustes
 from prnet_core.model.config import NetworkConfig
 from prnet_core.model.dgcnn import DGCNN
+from prnet_core.model.evaluation_mode import evaluation_mode
 from prnet_core.model.losses import motion_loss
 from prnet_core.model.prnet import check_clouds
 from prnet_core.model.transformer import Transformer
@@ -59,12 +60,8 @@ class DCP(nn.Module):
     @torch.no_grad()
     def register(self, source: Tensor, target: Tensor) -> Tensor:
         """T_target_source (B, 4, 4) in evaluation mode, without gradient."""
-        was_training = self.training
-        self.eval()
-        try:
+        with evaluation_mode(self):
             return self(source, target)
-        finally:
-            self.train(was_training)
 
 
 def dcp_objective(network: DCP, pairs: PairBatch, num_passes: int, share_done: float) -> dict[str, Tensor]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from prnet_core.evaluation.learned_methods import with_settings
+from prnet_core.evaluation.learned_methods import unit_clouds, with_settings
 from prnet_core.model import PRNet
-from prnet_core.pairs.normalise import normalise_pair
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,7 @@ def run_network(
     num_keypoints: if given, only that many of the strongest keypoints are returned. The transform uses all of them.
     """
     network.eval()
-    source_unit, target_unit, normalisation = normalise_pair(source, target)
-    device = next(network.parameters()).device
-    clouds = [torch.from_numpy(cloud)[None].to(device) for cloud in (source_unit, target_unit)]
+    clouds, normalisation = unit_clouds(source, target, next(network.parameters()).device)
     T_target_source = network(*clouds).T_target_source[0].double().cpu().numpy()
     shown = network if num_keypoints is None else with_settings(network, num_keypoints=num_keypoints)
     last = shown(*clouds).passes[-1]

@@ -28,7 +28,7 @@ class Buffer(BufferCore):
         self.jump_handle = self.clock.create_jump_callback(threshold, post_callback=self.time_jump_callback)
 
     def time_jump_callback(self, time_jump: TimeJump) -> None:
-        """Forget the moving transforms: their stamps belong to another time line."""
+        """Discard the moving transforms: their stamps belong to another time line."""
         get_logger("tf2_buffer").warning("Detected jump back in time. Clearing tf buffer.")
         self.clear()
 

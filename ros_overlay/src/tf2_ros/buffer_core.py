@@ -34,7 +34,7 @@ class BufferCore:
         self._lock = threading.RLock()
 
     def clear(self) -> None:
-        """Forget every moving transform; static ones are sent once only, so they stay."""
+        """Discard every moving transform; static ones are sent only once, so they are kept."""
         with self._lock:
             self._frames = {child: c for child, c in self._frames.items() if isinstance(c, StaticCache)}
 
@@ -113,7 +113,7 @@ class BufferCore:
         if stamp != LATEST:
             return stamp
         if target == source:
-            return self._frames[target].latest().stamp if target in self._frames else LATEST
+            return self._frames[target].at(LATEST).stamp if target in self._frames else LATEST
         to_target, to_source = self._join(
             self._chain(target, LATEST)[0], self._chain(source, LATEST)[0], target, source
         )
@@ -135,7 +135,7 @@ class BufferCore:
         return inverse(self._compose(to_target)) @ self._compose(to_source)
 
     def _chain(self, frame: str, stamp: int) -> tuple[list[tuple[str, Sample | None]], ExtrapolationException | None]:
-        """From the frame up to its root: (frame, its sample), the last one with None.
+        """The chain from the frame up to its root: (frame, its sample), the last one with None.
 
         Where a sample is missing at `stamp`, the chain ends there, and the exception says why.
         """

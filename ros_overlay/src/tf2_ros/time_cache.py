@@ -74,10 +74,6 @@ class TimeCache:
         ratio = (stamp - before.stamp) / (after.stamp - before.stamp)
         return Sample(stamp, before.parent, interpolate(before.T_parent_child, after.T_parent_child, ratio))
 
-    def latest(self) -> Sample:
-        """The newest sample."""
-        return self._samples[-1]
-
 
 class StaticCache:
     """The one transform of a frame that does not move: the same at every time."""
@@ -92,7 +88,3 @@ class StaticCache:
     def at(self, stamp: int) -> Sample:
         """The sample, whatever the time."""
         return self._sample._replace(stamp=stamp)
-
-    def latest(self) -> Sample:
-        """The sample; its stamp is LATEST, since it holds at every time."""
-        return self._sample

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from prnet_core.evaluation.classical_methods import refine
+from prnet_core.evaluation.classical_methods import Refinement
 from prnet_core.evaluation.learned_methods import NetworkMethod
 from prnet_core.evaluation.method import Centroid
 from prnet_core.evaluation.methods import MethodOptions, Refined, make_method
@@ -45,7 +45,7 @@ def test_refinement_is_exact_where_the_points_are_the_same(shape):
         source, target, true = protocol_pair(shape, index, "objects")
         turn = Rotation.from_rotvec([3, -2, 2], degrees=True).as_matrix()
         initial_guess = true @ se3.make_transform(turn, np.array([0.01, 0.0, -0.02]))
-        refined = refine(source, target, initial_guess)
+        refined = Refinement(source, target).refine(initial_guess)
         assert geodesic_errors_deg(refined[None], true[None])[0] < 0.01
 
 
@@ -56,7 +56,7 @@ def test_refinement_of_noisy_points_never_raises_their_residual(shape):
 
     for index in range(6):
         source, target, true = protocol_pair(shape, index, "noise")
-        refined = refine(source, target, true)
+        refined = Refinement(source, target).refine(true)
         assert residual(refined, source, target) <= residual(true, source, target) * (1 + 1e-9)
 
 

@@ -68,7 +68,7 @@ def test_depth_frames_are_organised_with_nan(name, number, shape):
 
 def test_script_makes_the_same_bags_again(tmp_path, monkeypatch):
     pytest.importorskip("open3d", reason="open3d is not installed")
-    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
+    monkeypatch.setattr(sys, "path", [str(ROOT / "test" / "sample_data"), *sys.path])
     import make_sample_data
 
     make_sample_data.make_lidar_walk(tmp_path / "lidar_walk", num_scans=2)

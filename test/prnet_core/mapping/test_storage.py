@@ -94,7 +94,7 @@ def damage_constraint(folder):
         (damage_keyframe, "000001.ply"),
         (damage_unit, "unit is 'foot'"),
         (damage_version, "version 99"),
-        (damage_constraint, "names a keyframe that is not there"),
+        (damage_constraint, "names a keyframe that does not exist"),
         (lambda folder: (folder / "map.json").write_text("{"), "map.json: not readable"),
         (lambda folder: (folder / "map.json").unlink(), "has no map.json"),
         (lambda folder: (folder / "keyframes" / "000002.ply").unlink(), "000002.ply"),

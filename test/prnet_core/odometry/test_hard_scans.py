@@ -31,6 +31,14 @@ def test_sweeps_at_the_beginning_of_a_turn_are_accepted():
     assert error < 0.05
 
 
+def test_few_rings_among_people_follow_a_turn():
+    """Sixteen rings at 5 Hz: within one interval the sensor begins to turn at 180 degrees a second beside people."""
+    drive = Drive(PLACES["office"](22), SpinningLidar.with_beams(16), 14, seed=22, rate=5.0)
+    statuses, error = follow(drive, use_times=True)
+    assert "rejected" not in statuses
+    assert error < 0.2
+
+
 def test_a_table_seen_by_a_noisy_stereo_camera_is_tracked():
     drive = Drive(table_place(3), DepthCamera.table_top_stereo(), 15, seed=0, rate=15.0)
     statuses, error = follow(drive, use_times=False)

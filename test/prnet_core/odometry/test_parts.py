@@ -148,7 +148,7 @@ def test_the_most_similar_keyframe_is_that_of_the_same_place_rotated():
 def test_a_large_keyframe_keeps_points_of_every_laser():
     firings = np.zeros((500, 16, 3))
     firings[..., 2] = np.arange(16)
-    kept = Keyframes(1, 1000, 1).limited(firings.reshape(-1, 3))
+    kept = Keyframes(1, 1000, 1).add(firings.reshape(-1, 3), np.eye(4), np.eye(6)).points
     assert len(kept) == 1000 and kept.base is None
     assert np.bincount(kept[:, 2].astype(int), minlength=16).min() > 30
 

@@ -4,6 +4,7 @@ import torch
 from scipy.spatial import cKDTree
 
 from prnet_core.pairs.scan_pairs import (
+    MIN_OVERLAP,
     ScanPairConfig,
     ScanPairSource,
     draw_scan_pair,
@@ -96,14 +97,13 @@ def test_views_of_a_figure_are_one_sided():
 
 
 def test_matches_agree_with_the_pose(source):
-    config = ScanPairConfig()
     for seed in range(6):
         pair = draw_scan_pair(source, NUM_POINTS, np.random.default_rng(seed))
         rotation, translation = pair.T_target_source[:3, :3], pair.T_target_source[:3, 3]
         assert np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-6)
         assert np.linalg.det(rotation) == pytest.approx(1.0, abs=1e-6)
         known = pair.matches >= 0
-        assert known.mean() >= config.min_overlap
+        assert known.mean() >= MIN_OVERLAP
         distance = np.linalg.norm(
             pair.source[known] @ rotation.T + translation - pair.target[pair.matches[known]], axis=1
         )

@@ -59,6 +59,15 @@ def test_near_a_guess_little_agreement_is_enough():
     assert verify(quality(0.3, 0.008), without_alternatives(CONFIG))[0] == "accepted"
 
 
+def test_near_a_guess_moving_things_may_violate_free_space_where_surfaces_meet():
+    near = without_alternatives(CONFIG)
+    assert verify(quality(0.6, 0.05), CONFIG)[0] == "rejected"
+    assert verify(quality(0.6, 0.05), near)[0] == "accepted"
+    assert verify(quality(0.6, 0.05, surface=0.8), near)[0] == "rejected"
+    assert verify(quality(0.4, 0.05), near)[0] == "rejected"
+    assert verify(quality(0.6, 0.1), near)[0] == "rejected"
+
+
 def test_what_moving_things_violate_may_stand_out():
     assert may_stand_out(quality(0.5, 0.03), CONFIG)
     assert not may_stand_out(quality(0.5, 0.03, surface=0.8), CONFIG)

@@ -1,6 +1,6 @@
 """Make the sample bags of test/data again: a simulated LiDAR walk, a simulated depth camera, real Kinect frames.
 
-    python scripts/make_sample_data.py --pcl pcl_1.15.0+dfsg.orig.tar.xz
+    python test/sample_data/make_sample_data.py --pcl pcl_1.15.0+dfsg.orig.tar.xz
 
 The simulated bags come out the same every time (fixed seeds). The Kinect frames are those of the source package
 `pcl` of Debian; without --pcl that bag is left as it is. test/data/README.md says how to get the package.
@@ -10,37 +10,35 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
-from kinect_frames import kinect_frames, license_text
-from sample_bag import SampleBag
-from sample_room import sample_room
 from scipy.spatial.transform import Rotation
 
-from prnet_core.simulation.depth_camera import DepthCamera
-from prnet_core.simulation.lidar import SpinningLidar
-from prnet_core.simulation.trajectories import PathTrajectory, sensor_trajectory, steady
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(Path(__file__).parent)]
+
+from kinect_frames import kinect_frames, license_text  # noqa: E402
+from sample_bag import SampleBag  # noqa: E402
+from sample_room import sample_room  # noqa: E402
+
+from prnet_core.geometry.se3 import make_transform  # noqa: E402
+from prnet_core.simulation.depth_camera import DepthCamera  # noqa: E402
+from prnet_core.simulation.lidar import SpinningLidar  # noqa: E402
+from prnet_core.simulation.trajectories import PathTrajectory, sensor_trajectory, steady  # noqa: E402
 
 START_NS = 1_760_000_000 * 10**9
 SCAN_RATE = 5.0
-OUT = Path(__file__).resolve().parents[1] / "test" / "data"
-
-
-def transform(xyz: tuple[float, float, float], matrix: np.ndarray) -> np.ndarray:
-    """4x4 from a translation and a 3x3 rotation."""
-    result = np.eye(4)
-    result[:3, :3] = matrix
-    result[:3, 3] = xyz
-    return result
+OUT = ROOT / "test" / "data"
 
 
 # A LiDAR on a mast, rotated by 90 degrees and tilted a little: an ignored or inverted extrinsic shows.
-T_BASE_LIDAR = transform((0.15, 0.0, 1.10), Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix())
+T_BASE_LIDAR = make_transform(Rotation.from_euler("ZYX", [90.0, 3.0, 0.0], degrees=True).as_matrix(), [0.15, 0.0, 1.10])
 # The optical frame looks along the robot's x, 10 degrees down.
-T_BASE_CAMERA = transform(
-    (0.20, 0.05, 1.00),
+T_BASE_CAMERA = make_transform(
     Rotation.from_euler("Y", 10.0, degrees=True).as_matrix() @ np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
+    [0.20, 0.05, 1.00],
 )
 
 LIDAR_WALK = PathTrajectory(
