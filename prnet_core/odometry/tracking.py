@@ -28,6 +28,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
     """
     return replace(
         without_alternatives(config),
+        is_tracked=True,
         coarse_iterations=0,
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(VERIFIED_POINTS, config.verified_points),

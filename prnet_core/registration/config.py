@@ -68,7 +68,7 @@ class RegistrationConfig:
     min_detail_agreement: float = 0.75  # of what both see there, the share that agrees
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
-    near_guess: bool = False  # moving things may violate free space where surfaces meet; a scene that slides is weak
+    is_tracked: bool = False  # near a prediction moving things may violate free space where surfaces meet, see `verify`
 
     min_agreement_certain: float = 0.75  # an accepted transform ends the search above this agreement and
     max_violation_certain: float = 0.01  # below this violation, or
@@ -105,8 +105,8 @@ class RegistrationConfig:
 def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
     """The same verification near a guess, without other transforms to compare.
 
-    Nothing is accepted because all others agree less. A violation by moving things is accepted where all else agrees,
-    and smaller violations need no more agreement than none.
+    Nothing is accepted because all others agree less, and violations that only moving things make need no more
+    agreement than none.
     """
     return replace(
         config,
@@ -114,7 +114,6 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         clear_detail=-1.0,
         max_violation_outstanding=0.0,
         max_violation_certain=inf,
-        near_guess=True,
         min_surface_agreement=0.68,
         min_inliers_certain=0,
         min_surface_certain=-1.0,

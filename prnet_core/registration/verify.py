@@ -15,12 +15,15 @@ from prnet_core.registration.uncertainty import free_direction
 
 FEW_AGREEING = 0.02  # added to an agreement before its logarithm
 SMALL_VIOLATION = 0.008
-MAX_VIOLATION_NEAR = 0.15  # near a guess, by moving things,
+MAX_VIOLATION_NEAR = 0.15  # of a tracked scan, by moving things,
 MIN_SURFACE_NEAR, MIN_AGREEMENT_NEAR = 0.9, 0.5  # where all else agrees
 
 
 def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, str]:
-    """Status and reason of a refined transform: by free space where a sensor origin is known, else by agreement."""
+    """Status and reason of a refined transform: by free space where a sensor origin is known, else by agreement.
+
+    A tracked scan is accepted also where moving things violate free space and all else agrees.
+    """
     found = describe(quality)
     if quality.num_inliers < config.min_inliers:
         return REJECTED, f"only {quality.num_inliers} points agree, {config.min_inliers} are needed"
@@ -75,7 +78,7 @@ def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: Regist
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
     agreement, across = quality.agreement, quality.across_agreement
-    if config.near_guess and violation < MAX_VIOLATION_NEAR:
+    if config.is_tracked and violation < MAX_VIOLATION_NEAR:
         if quality.surface_agreement > MIN_SURFACE_NEAR and agreement > MIN_AGREEMENT_NEAR:
             return ACCEPTED
     if across is not None and across < config.min_across_agreement:

@@ -59,8 +59,8 @@ def test_near_a_guess_little_agreement_is_enough():
     assert verify(quality(0.3, 0.008), without_alternatives(CONFIG))[0] == "accepted"
 
 
-def test_near_a_guess_moving_things_may_violate_free_space_where_surfaces_meet():
-    near = without_alternatives(CONFIG)
+def test_of_a_tracked_scan_moving_things_may_violate_free_space_where_surfaces_meet():
+    near = replace(without_alternatives(CONFIG), is_tracked=True)
     assert verify(quality(0.6, 0.05), CONFIG)[0] == "rejected"
     assert verify(quality(0.6, 0.05), near)[0] == "accepted"
     assert verify(quality(0.6, 0.05, surface=0.8), near)[0] == "rejected"
