@@ -14,9 +14,8 @@ from prnet_core.mapping.config import MappingConfig
 from prnet_core.mapping.feature_file import read_features, write_features
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 from prnet_core.mapping.place_features import PlaceFeatures, place_features, signature_distances
-from prnet_core.odometry.tracking import relocation_config
 from prnet_core.registration import ACCEPTED, AMBIGUOUS, REJECTED, Registration, RegistrationResult
-from prnet_core.registration.config import without_alternatives
+from prnet_core.registration.config import quick_config, without_alternatives
 from prnet_core.registration.features import mutual_matches
 from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, choose_voxel_size, clean_points, precise_points
@@ -78,7 +77,7 @@ class Localizer:
         self.map = keyframe_map
         self.registration = registration
         self._alone = Registration(None, without_alternatives(registration.config))
-        self._quick = Registration(registration.network, relocation_config(registration.config))
+        self._quick = Registration(registration.network, quick_config(registration.config))
         self.config = config or MappingConfig()
         sample = keyframe_map.keyframes[:: max(1, len(keyframe_map) // 20)]
         points = [clean_points(frame.points, registration.config) for frame in sample]

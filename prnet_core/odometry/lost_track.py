@@ -75,7 +75,7 @@ class LostTrack:
         tried = chain(predictions, segment.turning_prediction(sweep, time))
         result, twist = segment.track(sweep, tried, (registration, registration))
         if result.usable:
-            segment.follow(sweep, time, twist, result)
+            segment.follow(sweep, time, twist, result, predictions[0].pose)
             segment.scale.update(sweep)
             self.num_followed, self._num_failed = self.num_followed + 1, 0
             self.predicted = Predicted(self.T_map_first @ segment.pose, segment.twist)

@@ -161,7 +161,7 @@ class ScanOdometry:
         if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
-            return self._follow(sweep, time, twist, result)
+            return self._follow(sweep, time, twist, result, first.pose)
         if not near:
             result, twist = replace(result, T_target_source=first.pose), first.twist
         return self._search(sweep, time, twist, first.pose, result, deadline)
@@ -191,9 +191,11 @@ class ScanOdometry:
         gap = self._segment.longest_tracked_gap(self._stamps.usual_interval)
         return time - self._segment.pose_time <= gap
 
-    def _follow(self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult) -> OdometryUpdate:
+    def _follow(
+        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult, predicted: np.ndarray
+    ) -> OdometryUpdate:
         """Continue with a scan that was found on the local map."""
-        motion = self._segment.follow(sweep, time, twist, result, self._lost_scans > 0)
+        motion = self._segment.follow(sweep, time, twist, result, predicted, self._lost_scans > 0)
         return self._used(sweep, result, motion)
 
     def _used(
@@ -227,7 +229,7 @@ class ScanOdometry:
         elif time - segment.pose_time <= self.config.max_prediction and (
             not self._lost_scans or self._is_reachable(found.T_map_sensor, predicted, time, sweep)
         ):
-            return self._follow(sweep, time, twist, found.result)
+            return self._follow(sweep, time, twist, found.result, predicted)
         return self._relocate(sweep, time, predicted, found)
 
     def _is_search_due(self) -> bool:

@@ -125,15 +125,23 @@ class Segment:
         return min(self._config.max_prediction, TRACKED_INTERVALS * (usual_interval or np.inf))
 
     def follow(
-        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult, was_lost: bool = False
+        self,
+        sweep: Sweep,
+        time: float,
+        twist: np.ndarray,
+        result: RegistrationResult,
+        predicted: np.ndarray,
+        was_lost: bool = False,
     ) -> np.ndarray:
-        """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used."""
+        """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used.
+
+        predicted: (4, 4) pose, which counts where the scene does not constrain all directions.
+        """
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose = result.T_target_source if refined is None else refined[0]
         if result.status == WEAK:
             covariance = result.covariance / self._registrations.full.config.weak_variance_factor
-            predicted = self.predictions(sweep, time)[0].pose
             pose = combined_pose(pose, covariance, predicted, elapsed, sweep.scale)
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed

@@ -8,7 +8,7 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration, RegistrationConfig, RegistrationResult
-from prnet_core.registration.config import without_alternatives
+from prnet_core.registration.config import FEW_VERIFIED_POINTS, quick_config, without_alternatives
 
 MAX_TRANSLATION = 0.1  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
@@ -16,7 +16,6 @@ MIN_FIT = 0.8  # of the usual share of the overlap that agrees
 MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
 MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
 GAIN = 0.2  # of the latest scan in what is usual
-VERIFIED_POINTS = 1000
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 
@@ -31,23 +30,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         is_tracked=True,
         coarse_iterations=0,
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
-        verified_points=min(VERIFIED_POINTS, config.verified_points),
-    )
-
-
-def relocation_config(config: RegistrationConfig) -> RegistrationConfig:
-    """Configuration while lost: the most promising hypothesis of a few, refined just far enough to be verified.
-
-    A correct hypothesis converges within a few iterations. The next scans, tracked, refine the pose.
-    """
-    return replace(
-        config,
-        coarse_iterations=min(10, config.coarse_iterations),
-        fine_iterations=min(6, config.fine_iterations),
-        final_iterations=min(6, config.final_iterations),
-        feature_hypotheses=2,
-        refined_hypotheses=1,
-        verified_points=min(VERIFIED_POINTS, config.verified_points),
+        verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
     )
 
 
@@ -60,7 +43,7 @@ class Registrations:
     def __init__(self, full: Registration):
         self.full = full
         self.tracking = Registration(None, tracking_config(full.config))
-        self.relocation = Registration(None, relocation_config(full.config))
+        self.relocation = Registration(None, quick_config(full.config))
 
 
 class Tracking:

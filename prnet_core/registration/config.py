@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from math import inf
 
+FEW_VERIFIED_POINTS = 1000  # of each cloud, where a registration must be fast
+
 
 @dataclass(frozen=True)
 class RegistrationConfig:
@@ -118,4 +120,20 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         min_inliers_certain=0,
         min_surface_certain=-1.0,
         min_agreement_certain=-1.0,
+    )
+
+
+def quick_config(config: RegistrationConfig) -> RegistrationConfig:
+    """Configuration of a quick search: the most promising hypothesis of a few, refined just far enough to be verified.
+
+    A correct hypothesis converges within a few iterations; a registration from the result refines it.
+    """
+    return replace(
+        config,
+        coarse_iterations=min(10, config.coarse_iterations),
+        fine_iterations=min(6, config.fine_iterations),
+        final_iterations=min(6, config.final_iterations),
+        feature_hypotheses=2,
+        refined_hypotheses=1,
+        verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
     )

@@ -44,15 +44,14 @@ def twist_to_target(quality: AlignmentQuality, target: PreparedCloud) -> np.ndar
 def free_direction(quality: AlignmentQuality, config: RegistrationConfig) -> str | None:
     """The direction that the scene does not constrain, in words, or None when it constrains all."""
     _, directions, free, slides = _directions(quality, config)
-    free |= slides
-    if not free.any():
+    if not (free | slides).any():
         return None
-    direction = directions[:, np.argmax(free)]
-    slides = np.linalg.norm(direction[:3]) > np.linalg.norm(direction[3:])
-    axis = direction[:3] if slides else direction[3:]
+    direction = directions[:, np.argmax(free | slides)]
+    is_translation = np.linalg.norm(direction[:3]) > np.linalg.norm(direction[3:])
+    axis = direction[:3] if is_translation else direction[3:]
     axis = axis / np.linalg.norm(axis) * np.sign(axis[np.argmax(np.abs(axis))])
     text = "(" + ", ".join(f"{value + 0.0:.2f}" for value in axis) + ")"
-    return f"{'translation along' if slides else 'rotation about'} {text}"
+    return f"{'translation along' if is_translation else 'rotation about'} {text}"
 
 
 def _directions(

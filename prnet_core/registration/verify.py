@@ -62,7 +62,6 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
     return (
         quality.violation < config.max_violation_outstanding
         and quality.surface_agreement > config.min_surface_outstanding
-        and (quality.across_agreement or 1.0) > config.min_across_agreement
     )
 
 
