@@ -199,7 +199,7 @@ def share_meeting(
     max_distance: float,
     config: RegistrationConfig,
 ) -> float:
-    """Share of some source points that a transform brings within a distance (voxels) of target points of like normals."""
+    """Share of source points that a transform brings within a distance (voxels) of target points with like normals."""
     step = max(1, len(source) // 500)
     index, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
     normals = source.normals[::step] @ transform[:3, :3].T

@@ -58,6 +58,7 @@ class RegistrationConfig:
     rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
     place_margin: float = 0.2  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
+    rival_violation: float = 2.0  # times the violation of a transform that moving things explain: others are no rivals
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
