@@ -79,7 +79,7 @@ class RegistrationConfig:
     max_violation_certain: float = 0.01  # below this violation, or
     min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
     min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
-    min_both_agreements: float = 0.65  # or both this below that violation: scans that are noisy or not deskewed
+    min_both_agreements: float = 0.65  # or both this: scans of curved things, noisy or not deskewed
     min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
     min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
     max_violation_outstanding: float = 0.12  # moving things: accepted up to this violation where surfaces meet so well,
