@@ -30,6 +30,7 @@ from verification_data import (
     later_places,
     narrow_places,
     pairs,
+    sixth_places,
     third_places,
     twin_pairs,
 )
@@ -68,6 +69,7 @@ SPECIAL = {
     "third different places": third_places,
     "fourth different places": fourth_places,
     "fifth different places": fifth_places,
+    "sixth different places": sixth_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,

@@ -27,6 +27,9 @@ from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import verify
 
 CONFIG = RegistrationConfig()
+COLLECTING = replace(  # every hypothesis is refined to the end
+    CONFIG, refined_hypotheses=3, max_violation_accepted=-1.0, min_meeting_fine=-1.0, min_meeting_final=-1.0
+)
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
 
 
@@ -101,7 +104,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
     source, target = prepare(pair)
     if min(len(source), len(target)) < CONFIG.min_points:
         return []
-    search = Search(source, target, None, replace(CONFIG, refined_hypotheses=3, max_violation_accepted=-1.0))
+    search = Search(source, target, None, COLLECTING)
     extent = float(np.median(np.linalg.norm(source.points, axis=1)))
     found = []
     for group in hypotheses(pair, source, target, rng):

@@ -42,8 +42,9 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
-    best of its rivals: see `verification_rules.rivals`. detail, detail_agreement: as if all agreed where there is no
-    sensor origin, none where it was not measured.
+    best of its rivals: see `verification_rules.rivals`. is_best: none of them that violates free space about as little
+    agrees more. detail, detail_agreement: as if all agreed where there is no sensor origin, none where it was not
+    measured.
     """
 
     pair: np.ndarray
@@ -58,6 +59,7 @@ class Table:
     across: np.ndarray
     information: np.ndarray
     agrees_more: np.ndarray
+    is_best: np.ndarray
     detail: np.ndarray
     detail_agreement: np.ndarray
 
@@ -68,7 +70,7 @@ class Table:
         with np.errstate(invalid="ignore"):
             scans = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
             scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
-            scans |= (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
+            scans |= np.minimum(self.surface, self.agreement) > c.min_both_agreements
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
@@ -96,7 +98,7 @@ class Table:
         accepted, outstanding = self.accepted(config), self.outstanding(config)
         order = np.lexsort((self.score, accepted, outstanding & ~accepted, self.pair))
         last = order[np.append(np.diff(self.pair[order]) > 0, True)]
-        accepted &= ~(self.violation > config.max_violation_certain) | (self.agrees_more >= 1.0)
+        accepted &= ~(self.violation > config.max_violation_certain) | self.is_best
         return last, ((accepted | outstanding) & self.distinctive(config))[last]
 
     def part(self, mask: np.ndarray) -> Table:
@@ -114,7 +116,8 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
                 detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
-                others = [quality.agreement for quality in rivals(row, pair)]
+                others = rivals(row, pair)
+                limit = RegistrationConfig().rival_violation * (q.violation or 0.0)
                 columns.append(
                     (
                         number,
@@ -128,7 +131,8 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
-                        q.agreement / max([1e-9, *others]),
+                        q.agreement / max([1e-9, *(other.agreement for other in others)]),
+                        not any(o.agreement > q.agreement and (o.violation or 0.0) < limit for o in others),
                         detail.share,
                         detail.agreement,
                     )

@@ -40,31 +40,31 @@ class LostSearch:
         """Search at one keyframe, chosen by the number of lost scans; those most similar to the scan (N, 3) first."""
         frames = keyframes.most_similar_first(points)
         frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
-        target = keyframes.prepared(frame, self._registrations.full.config, source.voxel_size)
+        target = keyframes.prepared(frame, self._registrations.relocation.config, source.voxel_size)
         result = self._relocate(source, target, num_lost, deadline)
         return Found(frame.T_map_sensor @ result.T_target_source, result, frame) if result.usable else None
 
     def search_map(
         self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
     ) -> Found | None:
-        """Search on the local map: a full one with an optional guess (4, 4) just after tracking, a faster one without a
-        guess while lost."""
-        if num_lost:
-            result = self._relocate(source, target, num_lost, deadline)
-        else:
-            left = deadline - clock.perf_counter()
-            result = self._registrations.full.register_prepared(source, target, guess, deadline=left)
+        """Search on the local map, first from a guess (4, 4) or None."""
+        result = self._relocate(source, target, num_lost, deadline, guess)
         return Found(result.T_target_source, result, None) if result.usable else None
 
     def _relocate(
-        self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
+        self,
+        source: PreparedCloud,
+        target: PreparedCloud,
+        num_lost: int,
+        deadline: float,
+        guess: np.ndarray | None = None,
     ) -> RegistrationResult:
         """Register by features; if there is a network, by the network in every second round over the targets."""
         relocation, network = self._registrations.relocation, self._registrations.full.network
         relocation.network = network  # it may have been replaced
         kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"
         left = deadline - clock.perf_counter()
-        return relocation.register_prepared(source, target, hypotheses=kind, deadline=left)
+        return relocation.register_prepared(source, target, guess, hypotheses=kind, deadline=left)
 
 
 def is_map_next(num_lost: int) -> bool:

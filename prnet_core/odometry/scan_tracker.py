@@ -45,7 +45,7 @@ def track(
     for number, registration in enumerate(attempts, start=1):
         if number == len(attempts):
             guess = predicted.pose
-        source = _prepare(sweep, twist, target.voxel_size, source_config)
+        source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
         left = deadline - clock.perf_counter()
         result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
         if usual is not None:
@@ -68,7 +68,7 @@ def track(
     return first
 
 
-def _prepare(sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
+def prepare_sweep(sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
     """A sweep, deskewed with a twist (6,), as a source."""
     points = sweep.at_middle(twist)
     if len(points) and voxel_size > 0.0:

@@ -37,13 +37,15 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
 class Registrations:
     """The registrations of one odometry, with one configuration each.
 
-    full: as configured. tracking: for scans near a prediction. relocation: while lost.
+    full: as configured. tracking: for scans near a prediction. relocation: while lost, a quick search whose few
+    candidates are verified with all points.
     """
 
     def __init__(self, full: Registration):
         self.full = full
         self.tracking = Registration(None, tracking_config(full.config))
-        self.relocation = Registration(None, quick_config(full.config))
+        quick = replace(quick_config(full.config), verified_points=full.config.verified_points)
+        self.relocation = Registration(None, quick)
 
 
 class Tracking:

@@ -80,10 +80,15 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
 def _another_agrees_more(
     best: Candidate, others: list[Candidate], guess: np.ndarray | None, config: RegistrationConfig
 ) -> bool:
-    """Whether a transform far from the guess violates free space as moving things do, and another agrees more."""
-    violated = best.quality.violation is not None and best.quality.violation > config.max_violation_certain
-    agreement = best.quality.agreement
-    return violated and not is_near(best, guess, config) and any(o.quality.agreement > agreement for o in others)
+    """Whether a transform far from the guess violates free space as moving things do, and another agrees more.
+
+    Another one that violates far more is no rival.
+    """
+    quality = best.quality
+    if quality.violation is None or quality.violation <= config.max_violation_certain or is_near(best, guess, config):
+        return False
+    limit = config.rival_violation * quality.violation
+    return any(o.quality.agreement > quality.agreement and (o.quality.violation or 0.0) < limit for o in others)
 
 
 def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

@@ -16,6 +16,7 @@ from prnet_core.registration.alignment import (
     count_close,
     least_constrained_axis,
     measure_alignment,
+    share_meeting,
 )
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.config import RegistrationConfig
@@ -239,7 +240,8 @@ class Search:
             levels = self.source.coarse_level, self.target.coarse_level
             limits = config.coarse_distance_voxels, config.coarse_iterations
             transform = align(*levels, transform, *limits, config, self.deadline)
-        transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
+        if self._meeting(transform, config.fine_distance_voxels) > config.min_meeting_fine:
+            transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
         return self._finish(Aligned(name, transform, 0))
 
     def _finish_best(self, coarse: list[Aligned]) -> list[Candidate]:
@@ -268,9 +270,14 @@ class Search:
 
     def _finish(self, item: Aligned) -> Candidate:
         config = self.config
-        transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
+        transform = item.transform
+        if self._meeting(transform, config.final_distance_voxels) > config.min_meeting_final:
+            transform = self._align(transform, config.final_distance_voxels, config.final_iterations)
         quality = measure_alignment(self.source, self.target, transform, config)
         return Candidate(item.name, transform, quality, verify(quality, config)[0])
+
+    def _meeting(self, transform: np.ndarray, distance: float) -> float:
+        return share_meeting(self.source, self.target, transform, distance, self.config)
 
     def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
         """Distinct transforms, those with the most source points within `distance` of the target first."""

@@ -6,9 +6,10 @@ import torch
 
 from prnet_core.geometry import se3
 from prnet_core.model import PRNet, PRNetConfig
-from prnet_core.registration import Registration
+from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import choose_voxel_size
+from prnet_core.registration.refine import align
 from prnet_core.registration.registration import from_voxels
 
 
@@ -100,6 +101,24 @@ def test_the_network_may_be_replaced_between_calls(rotated_pair, no_features):
     registration = Registration(None)
     registration.network = Oracle(truth[:3, :3])
     assert registration.register(source, target).hypothesis == "network"
+
+
+def test_a_guess_that_meets_nothing_is_measured_but_not_refined(rotated_pair, monkeypatch):
+    distances = []
+
+    def counted(*arguments):
+        distances.append(arguments[3])
+        return align(*arguments)
+
+    monkeypatch.setattr("prnet_core.registration.search.align", counted)
+    source, target, truth = rotated_pair
+    registration = Registration(None, RegistrationConfig(coarse_iterations=0))
+    prepared = registration.prepare(source, 0.05), registration.prepare(target, 0.05)
+    far = se3.make_transform(np.eye(3), np.array([30.0, 0.0, 0.0])) @ truth
+    assert registration.register_prepared(*prepared, far, hypotheses="guess").status == "rejected"
+    assert distances == []
+    assert registration.register_prepared(*prepared, truth, hypotheses="guess").usable
+    assert distances == [3.0, 1.0]
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])

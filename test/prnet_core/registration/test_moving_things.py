@@ -95,7 +95,13 @@ def test_it_wins_against_one_that_is_accepted_by_itself():
 
 
 def test_a_violated_transform_is_weak_where_another_agrees_more():
-    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
-    assert best.status == "accepted" and other.status == "rejected"
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.012)
+    assert best.status == "accepted"
     decision = decide(Found([best, other]), best, None)
     assert decision.status == "weak" and "agrees more" in decision.reason
+
+
+def test_a_transform_that_violates_far_more_is_no_rival():
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    assert best.status == "accepted" and other.status == "rejected"
+    assert decide(Found([best, other]), best, None).status == "accepted"
