@@ -42,8 +42,8 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
-    best of its rivals: see `verification_rules.rivals`. is_best: none of them that violates free space about as little
-    agrees more. detail, detail_agreement: as if all agreed where there is no sensor origin, none where it was not
+    best of its rivals: see `verification_rules.rivals`. is_best: none of them that the scene constrains agrees more.
+    detail, detail_agreement: as if all agreed where there is no sensor origin, none where it was not
     measured.
     """
 
@@ -70,7 +70,7 @@ class Table:
         with np.errstate(invalid="ignore"):
             scans = self.surface > c.min_surface_agreement + c.surface_per_violation * excess
             scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
-            scans |= np.minimum(self.surface, self.agreement) > c.min_both_agreements
+            scans |= (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
         objects = self.agreement >= c.min_agreement_object
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
@@ -117,7 +117,7 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
                 q = row.quality
                 detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
                 others = rivals(row, pair)
-                limit = RegistrationConfig().rival_violation * (q.violation or 0.0)
+                constrained = [o for o in others if free_direction(o, RegistrationConfig()) is None]
                 columns.append(
                     (
                         number,
@@ -132,7 +132,7 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
                         q.agreement / max([1e-9, *(other.agreement for other in others)]),
-                        not any(o.agreement > q.agreement and (o.violation or 0.0) < limit for o in others),
+                        all(other.agreement <= q.agreement for other in constrained),
                         detail.share,
                         detail.agreement,
                     )

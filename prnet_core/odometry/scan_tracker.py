@@ -20,7 +20,7 @@ SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have f
 MAX_CORRECTION = 4.0  # voxels by which the pose of a sweep that accelerates may move
 PREDICTED_POINTS = 1000  # of a sweep, that choose between predictions,
 MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as so far
-MIN_NEAR = 0.5  # share of the points that a prediction must bring nearer than that
+NEAR_DISTANCE, MIN_NEAR = 3.0, 0.5  # voxels: a prediction must bring this share of the points so near the target
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 
 
@@ -87,7 +87,7 @@ def is_near_target(sweep: Sweep, predicted: Predicted, target: PreparedCloud) ->
     """Whether a prediction brings most points of a sweep near a target: from elsewhere no registration converges."""
     if len(sweep) == 0 or len(target) == 0:
         return False
-    near = _distances(sweep, predicted, target) < MAX_PREDICTED_DISTANCE
+    near = _distances(sweep, predicted, target) < NEAR_DISTANCE
     return bool(near.mean() > MIN_NEAR)
 
 

@@ -58,7 +58,6 @@ class RegistrationConfig:
     rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
     place_margin: float = 0.2  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
-    rival_violation: float = 2.0  # times the violation of a transform that moving things explain: others are no rivals
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
@@ -79,7 +78,7 @@ class RegistrationConfig:
     max_violation_certain: float = 0.01  # below this violation, or
     min_agreement_seen: float = 0.6  # above this agreement, with hardly any violation, where
     min_seen_agreement_certain: float = 0.9  # this share of what both sensors see agrees
-    min_both_agreements: float = 0.65  # or both this: scans of curved things, noisy or not deskewed
+    min_both_agreements: float = 0.65  # or both this below that violation: scans that are noisy or not deskewed
     min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
     min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
     max_violation_outstanding: float = 0.12  # moving things: accepted up to this violation where surfaces meet so well,

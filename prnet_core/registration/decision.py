@@ -12,6 +12,7 @@ from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import describe, fit, is_certain, verify
 
 
@@ -82,13 +83,12 @@ def _another_agrees_more(
 ) -> bool:
     """Whether a transform far from the guess violates free space as moving things do, and another agrees more.
 
-    Another one that violates far more is no rival.
+    Another one that the scene does not constrain is no rival: it could be moved to where it agrees less.
     """
     quality = best.quality
     if quality.violation is None or quality.violation <= config.max_violation_certain or is_near(best, guess, config):
         return False
-    limit = config.rival_violation * quality.violation
-    return any(o.quality.agreement > quality.agreement and (o.quality.violation or 0.0) < limit for o in others)
+    return any(o.quality.agreement > quality.agreement and free_direction(o.quality, config) is None for o in others)
 
 
 def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

@@ -85,7 +85,7 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
     excess = max(0.0, violation - config.max_violation_certain)
     meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
     agrees = agreement > config.min_agreement_accepted + config.agreement_per_violation * excess
-    is_noisy = min(quality.surface_agreement, agreement) > config.min_both_agreements
+    is_noisy = excess == 0.0 and min(quality.surface_agreement, agreement) > config.min_both_agreements
     if violation < config.max_violation_accepted and ((meets and agrees) or is_noisy):
         return ACCEPTED
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:

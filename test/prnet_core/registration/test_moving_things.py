@@ -95,13 +95,14 @@ def test_it_wins_against_one_that_is_accepted_by_itself():
 
 
 def test_a_violated_transform_is_weak_where_another_agrees_more():
-    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.012)
-    assert best.status == "accepted"
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    assert best.status == "accepted" and other.status == "rejected"
     decision = decide(Found([best, other]), best, None)
     assert decision.status == "weak" and "agrees more" in decision.reason
 
 
-def test_a_transform_that_violates_far_more_is_no_rival():
+def test_a_transform_that_the_scene_does_not_constrain_is_no_rival():
     best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
-    assert best.status == "accepted" and other.status == "rejected"
-    assert decide(Found([best, other]), best, None).status == "accepted"
+    along_x = np.diag([0.0, *np.full(5, 0.3)])
+    free = replace(other, quality=replace(other.quality, information=along_x))
+    assert decide(Found([best, free]), best, None).status == "accepted"
