@@ -47,13 +47,12 @@ class LostSearch:
     def search_map(
         self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
     ) -> Found | None:
-        """Search on the local map: a full one with an optional guess (4, 4) just after tracking, a faster one without a
-        guess while lost."""
+        """Search on the local map. guess: (4, 4) or None, just after tracking: decides between alternatives."""
         if num_lost:
             result = self._relocate(source, target, num_lost, deadline)
         else:
-            left = deadline - clock.perf_counter()
-            result = self._registrations.full.register_prepared(source, target, guess, deadline=left)
+            search, left = self._registrations.search, deadline - clock.perf_counter()
+            result = search.register_prepared(source, target, guess, hypotheses="features", deadline=left)
         return Found(result.T_target_source, result, None) if result.usable else None
 
     def _relocate(
