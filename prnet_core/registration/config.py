@@ -59,6 +59,7 @@ class RegistrationConfig:
     place_margin: float = 0.2  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
+    nearer_rivals: bool = False  # farther from it only those are compared that are rotated less from the guess
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known
