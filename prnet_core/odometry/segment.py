@@ -155,11 +155,12 @@ class Segment:
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:
-            has_own_twist = refined is not None and sweep.times is not None
-            mean = se3.log(motion) / elapsed
-            if has_own_twist and was_known:
-                own_twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed)
-            self.twist = own_twist if has_own_twist else mean
+            self.twist = mean = se3.log(motion) / elapsed
+            if refined is not None and sweep.times is not None:
+                self.twist = own_twist
+                if was_known:
+                    length = float(np.ptp(sweep.times))
+                    self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length)
         else:
             self.twist, self.elapsed = np.zeros(6), None
         change = self.twist - last_twist if was_known and not was_lost else None

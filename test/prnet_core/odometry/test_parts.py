@@ -52,12 +52,12 @@ def test_the_motion_between_sweeps_corrects_their_velocities_where_stamps_are_ex
     exact, jittering = SweepVelocity(), SweepVelocity()
     errors = [bias]
     for _ in range(6):
-        corrected = exact.corrected(true + bias, true + errors[-1], true, 0.1)
+        corrected = exact.corrected(true + bias, true + errors[-1], true, 0.1, 0.1)
         errors.append(corrected - true)
     np.testing.assert_allclose(errors[2], bias)
     assert np.linalg.norm(errors[-1]) < 0.7 * np.linalg.norm(bias)
-    for elapsed in (0.1, 0.1, 0.103, 0.1, 0.2):
-        np.testing.assert_array_equal(jittering.corrected(true + bias, true, true, elapsed), true + bias)
+    for elapsed in (0.1, 0.1, 0.103, 0.1, 0.2, 0.4, 0.4, 0.4):
+        np.testing.assert_array_equal(jittering.corrected(true + bias, true, true, elapsed, 0.1), true + bias)
 
 
 def test_covariance_of_a_chain_agrees_with_sampling():
