@@ -19,7 +19,8 @@ FINE_VOXEL = 0.5  # voxels between the points of the fine target
 PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
 NUM_VIEWS = 2  # newest keyframes whose rays verify free space
 MAX_POINTS = 40_000  # of the map before the voxel filter, and
-MAX_ADDED_POINTS = 100_000  # of the keyframes that are added at once: they bound the cost of a change
+MAX_FILTERED_POINTS = 100_000  # of the keyframes that are filtered at once: they bound the cost of a change
+MAX_REFINED = 3  # keyframes a scan that are filtered again for a smaller voxel, the newest first
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
@@ -30,12 +31,16 @@ BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below w
 class Surface(NamedTuple):
     """A keyframe's points (N, 3) in the map's frame, and their normals (N, 3) towards its sensor.
 
-    is_fine: a point per FINE_VOXEL, as precise sensors have it.
+    is_fine: a point per FINE_VOXEL, as precise sensors have it. voxel_size: that they were filtered for.
     """
 
     points: np.ndarray
     normals: np.ndarray
     is_fine: bool
+    voxel_size: float
+
+
+EMPTY = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False, np.inf)
 
 
 class LocalMap:
@@ -46,8 +51,7 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
-        self._num_added = 0  # newest keyframes that are not yet filtered
-        self._joined = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False)  # as fine as the newest
+        self._joined = EMPTY  # as fine as the newest
         self._target: PreparedCloud | None = None
         self._fine_target: PreparedCloud | None = None
         self._position = np.zeros(3)  # that the target was last checked for,
@@ -64,28 +68,26 @@ class LocalMap:
     def add(self, frame: Keyframe) -> None:
         """Join a keyframe; the oldest one leaves when there are too many."""
         self._frames.append(frame)
-        self._num_added = min(self._num_added + 1, len(self._frames))
+        self._filtered.append(EMPTY)
         self._target = None
 
     def restart(self, frames: list[Keyframe]) -> None:
         """Join these keyframes only; the first of them counts as the newest."""
         self._frames.clear()
-        self._num_added = 0
+        self._filtered.clear()
         for frame in reversed(frames):
             self.add(frame)
 
     def target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
         """The map, prepared, as it is seen from `position` (3,): points within `reach`, and no backs of surfaces.
 
-        Built when first needed after a change, and when the position shows another part of it.
+        Built when first needed after a change, and when the position shows another part of it. After a change to a
+        smaller voxel older keyframes remain coarser for a few positions, which spreads the cost.
         """
         if voxel_size != self._voxel_size:
-            if voxel_size < self._voxel_size or self._voxel_size == 0.0:  # else the surfaces are fine enough
-                self._num_added = len(self._frames)
             self._voxel_size, self._target = voxel_size, None
-        if self._num_added:
-            self._join_added()
         if self._target is None or not np.array_equal(position, self._position):
+            self._refine_surfaces()
             self._position = position.copy()
             is_shown = self._is_visible(position, reach, CHECKED_EVERY)
             if self._target is None or np.mean(is_shown != self._is_shown) > MAX_CHANGE:
@@ -109,7 +111,7 @@ class LocalMap:
     def _filter(self, frame: Keyframe, step: int) -> Surface:
         """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor."""
         if len(frame.points) == 0:
-            return Surface(np.zeros((0, 3)), np.zeros((0, 3)), False)
+            return EMPTY._replace(voxel_size=self._voxel_size)
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
@@ -118,17 +120,26 @@ class LocalMap:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
-        return Surface(se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T, is_fine)
+        points, normals = se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T
+        return Surface(points, normals, is_fine, self._voxel_size)
 
-    def _join_added(self) -> None:
-        if self._num_added == len(self._frames):
-            self._filtered.clear()
-        added = list(self._frames)[-self._num_added :]
-        step = -(-sum(len(frame.points) for frame in added) // MAX_ADDED_POINTS)
-        self._filtered.extend(self._filter(frame, step) for frame in added)
-        self._num_added = 0
-        points, normals, is_fine = zip(*self._filtered, strict=True)
-        self._joined = Surface(np.vstack(points), np.vstack(normals), is_fine[-1])
+    def _refine_surfaces(self) -> None:
+        """Filter the keyframes that were added, and of those that are coarser than the voxel the newest ones."""
+        coarse = [i for i, surface in enumerate(self._filtered) if surface.voxel_size > self._voxel_size]
+        if not coarse:
+            return
+        num_added = sum(surface is EMPTY for surface in self._filtered)
+        chosen = coarse[-max(num_added, MAX_REFINED) :]
+        step = -(-sum(len(self._frames[i].points) for i in chosen) // MAX_FILTERED_POINTS)
+        for i in chosen:
+            self._filtered[i] = self._filter(self._frames[i], step)
+        self._joined = Surface(
+            np.vstack([surface.points for surface in self._filtered]),
+            np.vstack([surface.normals for surface in self._filtered]),
+            self._filtered[-1].is_fine,
+            self._voxel_size,
+        )
+        self._target = None
 
     def _is_visible(self, position: np.ndarray, reach: float, step: int = 1) -> np.ndarray:
         """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""

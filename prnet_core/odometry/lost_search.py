@@ -47,24 +47,23 @@ class LostSearch:
     def search_map(
         self, source: PreparedCloud, target: PreparedCloud, guess: np.ndarray | None, num_lost: int, deadline: float
     ) -> Found | None:
-        """Search on the local map, first from a guess (4, 4) or None."""
-        result = self._relocate(source, target, num_lost, deadline, guess)
+        """Search on the local map. guess: (4, 4) or None, just after tracking: decides between alternatives."""
+        if num_lost:
+            result = self._relocate(source, target, num_lost, deadline)
+        else:
+            search, left = self._registrations.search, deadline - clock.perf_counter()
+            result = search.register_prepared(source, target, guess, hypotheses="features", deadline=left)
         return Found(result.T_target_source, result, None) if result.usable else None
 
     def _relocate(
-        self,
-        source: PreparedCloud,
-        target: PreparedCloud,
-        num_lost: int,
-        deadline: float,
-        guess: np.ndarray | None = None,
+        self, source: PreparedCloud, target: PreparedCloud, num_lost: int, deadline: float
     ) -> RegistrationResult:
         """Register by features; if there is a network, by the network in every second round over the targets."""
         relocation, network = self._registrations.relocation, self._registrations.full.network
         relocation.network = network  # it may have been replaced
         kind: Hypotheses = "network" if network is not None and num_lost // 6 % 2 == 1 else "features"
         left = deadline - clock.perf_counter()
-        return relocation.register_prepared(source, target, guess, hypotheses=kind, deadline=left)
+        return relocation.register_prepared(source, target, hypotheses=kind, deadline=left)
 
 
 def is_map_next(num_lost: int) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
-from prnet_core.odometry.scan_tracker import is_near_target
+from prnet_core.odometry.scan_tracker import attempts, is_near_target
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.tracking import Registrations
@@ -78,7 +78,7 @@ class LostTrack:
             for predicted in chain(predictions, segment.turning_prediction(sweep, time))
             if is_near_target(sweep, predicted, segment.target())
         )
-        result, twist = segment.track(sweep, tried, (registration, registration))
+        result, twist = segment.track(sweep, attempts(tried, (registration, registration)))
         if result.usable:
             segment.follow(sweep, time, twist, result, predictions[0].pose)
             segment.scale.update(sweep)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_r
 from prnet_core.odometry.lost_track import LostTrack
 from prnet_core.odometry.prediction import FASTER, Predicted
 from prnet_core.odometry.scale import PreciseRange
-from prnet_core.odometry.scan_tracker import is_near_target, nearest_prediction, prepare_sweep
+from prnet_core.odometry.scan_tracker import attempts, is_near_target, nearest_prediction, prepare_sweep
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
@@ -152,11 +151,13 @@ class ScanOdometry:
         is_lost = self._lost_scans > 0
         predictions = self._predictions_while_lost(sweep, time) if is_lost else segment.predictions(sweep, time)
         first, near = predictions[0], predictions
-        if is_lost:
+        if is_lost:  # a single fast registration, since a search follows
             target = segment.target()
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
-        tried = near if is_lost else chain(near, segment.turning_prediction(sweep, time))
-        result, twist = segment.track(sweep, tried, self._attempts(time), deadline)
+            tried = attempts(near, (self._registrations.relocation,))
+        else:
+            tried = segment.attempts(sweep, time, near, self._is_tracked(time))
+        result, twist = segment.track(sweep, tried, deadline)
         if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
@@ -177,13 +178,6 @@ class ScanOdometry:
         faster = segment.by_changed_velocity(time, FASTER)
         nearest = nearest_prediction(sweep, [continued, *expected, *faster], segment.target())
         return [continued] if nearest is continued else [continued, nearest]
-
-    def _attempts(self, time: float) -> tuple[Registration, ...]:
-        """The registrations to try from a prediction: a single fast one while lost, since a search follows."""
-        if self._lost_scans:
-            return (self._registrations.relocation,)
-        full, tracking = self._registrations.full, self._registrations.tracking
-        return (tracking, tracking, full) if self._is_tracked(time) else (full, full, full)
 
     def _is_tracked(self, time: float) -> bool:
         """Whether the last pose is so recent that nearness to the prediction counts in the verification."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import small_gicp
@@ -23,29 +24,41 @@ MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as 
 NEAR_DISTANCE, MIN_NEAR = 3.0, 0.5  # voxels: a prediction must bring this share of the points so near the target
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 
+Attempt = tuple[Predicted, tuple[Registration, ...]]  # a prediction, and the registrations to try from it in turn
+
+
+def attempts(predictions: Iterable[Predicted], registrations: tuple[Registration, ...]) -> Iterator[Attempt]:
+    """The same registrations from each prediction."""
+    return ((predicted, registrations) for predicted in predictions)
+
 
 def track(
     sweep: Sweep,
     predicted: Predicted,
     target: PreparedCloud,
-    attempts: tuple[Registration, ...],
+    registrations: tuple[Registration, ...],
     usual: Tracking | None,
     source_config: RegistrationConfig,
     deadline: float,
 ) -> tuple[RegistrationResult, np.ndarray]:
     """The result of a registration from a prediction alone, and the twist (6,) that the sweep was deskewed with.
 
-    attempts: the registrations that are tried in turn until a result is usable. Between two of them the sweep is
-    deskewed again with the twist that fits it better, as the sensor accelerates; the last one begins at the prediction
-    again. usual: accepts a result by its nearness to the prediction; None: nearness does not verify.
+    registrations: tried in turn until a result is usable. Between two of them the sweep is deskewed again with the
+    twist that fits it better, as the sensor accelerates; the last one begins at the prediction again. A sweep without
+    times is tried once with each registration. usual: accepts a result by its nearness to the prediction; None:
+    nearness does not verify.
     source_config: that the sweep is prepared with. deadline: of `time.perf_counter()`.
     """
     first: tuple[RegistrationResult, np.ndarray] | None = None
     guess, twist = predicted.pose, predicted.twist
-    for number, registration in enumerate(attempts, start=1):
-        if number == len(attempts):
-            guess = predicted.pose
+    if sweep.times is None:
+        registrations = tuple(dict.fromkeys(registrations))
         source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
+    for number, registration in enumerate(registrations, start=1):
+        if number == len(registrations):
+            guess = predicted.pose
+        if sweep.times is not None:
+            source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
         left = deadline - clock.perf_counter()
         result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
         if usual is not None:
@@ -53,8 +66,10 @@ def track(
         first = first or (result, twist)
         if result.usable:
             return result, twist
-        if number == len(attempts) or sweep.times is None or clock.perf_counter() > deadline:
+        if number == len(registrations) or clock.perf_counter() > deadline:
             break
+        if sweep.times is None:
+            continue
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, target, MAX_CORRECTION)
         if refined is None:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import nearest_prediction, track
+from prnet_core.odometry.scan_tracker import Attempt, attempts, nearest_prediction, track
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.tracking import Registrations, Tracking
-from prnet_core.registration import WEAK, Registration, RegistrationResult
+from prnet_core.registration import WEAK, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
@@ -95,23 +96,29 @@ class Segment:
         if nearest is not unchanged[0]:
             yield nearest
 
+    def attempts(self, sweep: Sweep, time: float, predictions: list[Predicted], is_tracked: bool) -> Iterator[Attempt]:
+        """What is tried for a scan that is not lost; also for a turn, and from further off, where the others fail."""
+        full, tracking, wide = self._registrations.full, self._registrations.tracking, self._registrations.wide
+        if not is_tracked:
+            yield from attempts(chain(predictions, self.turning_prediction(sweep, time)), (full, full, full))
+            return
+        yield from attempts(predictions, (tracking, tracking))
+        yield from attempts(self.turning_prediction(sweep, time), (wide, wide))
+        yield from attempts(predictions[:1], (wide,))
+
     def track(
-        self,
-        sweep: Sweep,
-        predictions: Iterable[Predicted],
-        attempts: tuple[Registration, ...],
-        deadline: float = np.inf,
+        self, sweep: Sweep, tried: Iterable[Attempt], deadline: float = np.inf
     ) -> tuple[RegistrationResult, np.ndarray]:
         """The first result that can be followed, else the first one of all, and the twist (6,) of the sweep there.
 
-        attempts: see `scan_tracker.track`. deadline: of `time.perf_counter()`. Nearness to a prediction verifies only
-        where the scan is tracked and the prediction is by a measured velocity.
+        deadline: of `time.perf_counter()`. Nearness to a prediction verifies only where the scan is tracked and the
+        prediction is by a measured velocity.
         """
-        tracking = self._registrations.tracking
-        usual = self.usual if attempts[0] is tracking and self.elapsed is not None else None
+        near = self._registrations.tracking, self._registrations.wide
         first: tuple[RegistrationResult, np.ndarray] | None = None
-        for predicted in predictions:
-            tracked = track(sweep, predicted, self.target(), attempts, usual, tracking.config, deadline)
+        for predicted, registrations in tried:
+            usual = self.usual if registrations[0] in near and self.elapsed is not None else None
+            tracked = track(sweep, predicted, self.target(), registrations, usual, near[0].config, deadline)
             if self.usual.can_follow(tracked[0]):
                 return tracked
             first = first or tracked

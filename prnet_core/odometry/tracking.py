@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
 GAIN = 0.2  # of the latest scan in what is usual
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
+GUESS_ANGLE = np.pi / 4  # from the prediction: no rotation by 90 degrees of a symmetric place is nearer to it
+FEW_ALTERNATIVES: dict[str, Any] = {"refined_alternatives": 1, "alternative_iterations": 5}
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
@@ -31,20 +34,43 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         coarse_iterations=0,
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
+        guess_angle=GUESS_ANGLE,
+        nearer_rivals=True,
     )
+
+
+def wide_config(config: RegistrationConfig) -> RegistrationConfig:
+    """Configuration for a scan further from its prediction than the fine stage converges from: with a coarse stage."""
+    quick = quick_config(config)
+    return replace(
+        tracking_config(config),
+        coarse_iterations=config.coarse_iterations,
+        fine_iterations=quick.fine_iterations,
+        final_iterations=quick.final_iterations,
+        **FEW_ALTERNATIVES,
+    )
+
+
+def search_config(quick: RegistrationConfig) -> RegistrationConfig:
+    """Configuration of the search for a scan that was tracked just before: a quick one, and the prediction decides
+    between symmetric alternatives."""
+    return replace(quick, guess_angle=GUESS_ANGLE, nearer_rivals=True, **FEW_ALTERNATIVES)
 
 
 class Registrations:
     """The registrations of one odometry, with one configuration each.
 
-    full: as configured. tracking: for scans near a prediction. relocation: while lost, a quick search whose few
-    candidates are verified with all points.
+    full: as configured. tracking: for scans near a prediction, wide: further from it. search: by features, for a scan
+    that was tracked just before. relocation: while lost. The last two are quick searches whose few candidates are
+    verified with all points.
     """
 
     def __init__(self, full: Registration):
         self.full = full
         self.tracking = Registration(None, tracking_config(full.config))
+        self.wide = Registration(None, wide_config(full.config))
         quick = replace(quick_config(full.config), verified_points=full.config.verified_points)
+        self.search = Registration(None, search_config(quick))
         self.relocation = Registration(None, quick)
 
 

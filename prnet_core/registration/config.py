@@ -39,7 +39,7 @@ class RegistrationConfig:
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical
-    network_hypotheses: int = 8  # transforms taken from a network with rotation-invariant inputs
+    network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40
@@ -59,6 +59,7 @@ class RegistrationConfig:
     place_margin: float = 0.2  # in a place, which changes more than an object does,
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
+    nearer_rivals: bool = False  # farther from it only those are compared that are rotated less from the guess
 
     verified_points: int = 2500  # points of each cloud that free space and agreement are measured with
     max_violation_accepted: float = 0.03  # free-space violation; sensor origins known

@@ -75,6 +75,7 @@ class Search:
     timings: dict[str, float] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     outstanding: Candidate | None = None  # that agrees much better than all others
+    _guess: np.ndarray | None = None
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
 
@@ -84,7 +85,7 @@ class Search:
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none).
         """
-        best: Candidate | None = None
+        self._guess, best = guess, None  # type: np.ndarray | None, Candidate | None
         for run in self._stages(guess, identity, hypotheses):
             if best is not None and self.is_out_of_time():
                 break
@@ -131,7 +132,7 @@ class Search:
         self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses
     ) -> Iterator[Callable[[], list[Candidate]]]:
         """What refines hypotheses, the cheapest first."""
-        if guess is not None:
+        if guess is not None and hypotheses in ("guess", "all"):
             yield lambda: self.refine([("guess", guess)])
         elif hypotheses == "guess":
             yield lambda: self.refine([("identity", identity)])
@@ -192,6 +193,9 @@ class Search:
         config, name = self.config, "alternative"
         is_corner = best.quality.violation is not None and self.detail(best).share < config.clear_detail
         rotated = alternative_transforms(self.source, self.target, best.transform, is_corner)
+        if self._guess is not None and config.nearer_rivals:
+            first, *angles = (se3.difference(self._guess, item)[1] for item in [best.transform, *rotated])
+            rotated = [item for item, angle in zip(rotated, angles) if angle < first]
         coarse = self._coarse([(name, item) for item in rotated], config.alternative_iterations)
         close = config.alternative_share * self._count_close(best.transform, config.overlap_distance_voxels)
         coarse = [item for item in coarse if item.close >= close][: config.refined_alternatives]
