@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.odometry.combined_pose import combined_pose
+from prnet_core.odometry.combined_motion import combined_motion
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
@@ -21,6 +21,7 @@ from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.tracking import Registrations, Tracking
+from prnet_core.odometry.velocity import SweepVelocity
 from prnet_core.registration import WEAK, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
@@ -48,6 +49,7 @@ class Segment:
         self.twist, self.elapsed = np.zeros(6), None  # type: np.ndarray, float | None
         self.covariance = covariance
         self.has_followed = False
+        self._sweep_velocity = SweepVelocity()
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
@@ -146,15 +148,19 @@ class Segment:
         """
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
-        pose = result.T_target_source if refined is None else refined[0]
+        pose, own_twist = refined or (result.T_target_source, twist)
         if result.status == WEAK:
             covariance = result.covariance / self._registrations.full.config.weak_variance_factor
-            pose = combined_pose(pose, covariance, predicted, elapsed, sweep.scale)
+            pose, own_twist = combined_motion(pose, own_twist, covariance, predicted, last_twist, elapsed, sweep.scale)
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:
-            has_own_twist = refined is not None and sweep.times is not None
-            self.twist = refined[1] if refined is not None and has_own_twist else se3.log(motion) / elapsed
+            self.twist = mean = se3.log(motion) / elapsed
+            if refined is not None and sweep.times is not None:
+                self.twist = own_twist
+                if was_known:
+                    length = float(np.ptp(sweep.times))
+                    self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length)
         else:
             self.twist, self.elapsed = np.zeros(6), None
         change = self.twist - last_twist if was_known and not was_lost else None

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration import Registration, RegistrationConfig, RegistrationResult
+from prnet_core.registration import WEAK, Registration, RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import FEW_VERIFIED_POINTS, quick_config, without_alternatives
 
 MAX_TRANSLATION = 0.1  # of the median range, and
 MAX_ROTATION = 0.1  # radians from the prediction: near it
+FREE_FACTOR = 4.0  # times as far where the scene does not constrain a direction: there the prediction counts
 MIN_FIT = 0.8  # of the usual share of the overlap that agrees
 MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
 MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
@@ -40,10 +41,14 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
 
 
 def wide_config(config: RegistrationConfig) -> RegistrationConfig:
-    """Configuration for a scan further from its prediction than the fine stage converges from: with a coarse stage."""
+    """Configuration for a scan further from its prediction than the fine stage converges from: with a coarse stage.
+
+    Moving things do not explain what violates free space there: a rotated room may meet as much of its surfaces.
+    """
     quick = quick_config(config)
     return replace(
         tracking_config(config),
+        is_tracked=False,
         coarse_iterations=config.coarse_iterations,
         fine_iterations=quick.fine_iterations,
         final_iterations=quick.final_iterations,
@@ -108,11 +113,15 @@ class Tracking:
         if result.usable or self._covariance is None:
             return result
         distance, angle = se3.difference(predicted, result.T_target_source)
-        is_near = distance < MAX_TRANSLATION * scale and angle < MAX_ROTATION
+        is_free = result.degeneracy < self._min_information
+        factor = FREE_FACTOR if is_free else 1.0
+        is_near = distance < factor * MAX_TRANSLATION * scale and angle < factor * MAX_ROTATION
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
-        if not (is_near and fits and result.degeneracy >= self._min_information):
+        if not (is_near and fits):
             return result
+        if is_free:
+            return replace(result, status=WEAK, reason=f"{NEAR}: {result.reason}")
         return replace(
             result,
             status="accepted",

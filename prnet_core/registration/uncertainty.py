@@ -6,7 +6,7 @@ from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality, least_constrained_axis
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.preprocess import PreparedCloud
-from prnet_core.registration.result import REJECTED, UNKNOWN_VARIANCE, WEAK
+from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, REJECTED, UNKNOWN_VARIANCE
 
 MAX_CERTAIN_VARIANCE = 0.25  # voxels^2, by the point-to-plane distances
 
@@ -18,9 +18,9 @@ def transform_covariance(
 
     sigma^2 (sum J^T J)^-1 of the point-to-plane distances, with the inliers counted as independent only in groups
     of `correlated_points`. A free direction that these distances leave uncertain, too, has the width of the coarse
-    search; a rejected transform is unknown.
+    search; a rejected transform is unknown, but near a prediction as uncertain as a weak one.
     """
-    if status == REJECTED or quality.num_inliers == 0:
+    if (status == REJECTED and not config.is_tracked) or quality.num_inliers == 0:
         return np.eye(6) * UNKNOWN_VARIANCE
     eigenvalues, directions, free, slides = _directions(quality, config)
     independent = quality.num_inliers / config.correlated_points
@@ -28,7 +28,7 @@ def transform_covariance(
     variances = residual**2 / (independent * np.maximum(eigenvalues, 1e-9))
     uncertain = slides | (free & (variances > MAX_CERTAIN_VARIANCE))
     variances = np.where(uncertain, config.coarse_distance_voxels**2, variances)
-    if status == WEAK:
+    if status not in (ACCEPTED, AMBIGUOUS):
         variances = variances * config.weak_variance_factor
     to_target = twist_to_target(quality, target)
     return to_target @ (directions * variances) @ directions.T @ to_target.T

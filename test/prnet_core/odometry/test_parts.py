@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prnet_core.geometry import se3
-from prnet_core.odometry.combined_pose import combined_pose
+from prnet_core.odometry.combined_motion import combined_motion
 from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
@@ -12,6 +12,7 @@ from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.metrics import segment_drift
 from prnet_core.odometry.stamps import StampFilter
 from prnet_core.odometry.sweep_motion import refine_sweep
+from prnet_core.odometry.velocity import SweepVelocity
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import prepare_cloud
 
@@ -31,17 +32,32 @@ def test_deskew_needs_one_time_a_point():
         deskew(np.zeros((5, 3)), np.zeros(4), TWIST)
 
 
-def test_a_pose_follows_the_prediction_where_it_is_the_less_certain_one():
+def test_a_motion_follows_the_prediction_where_it_is_the_less_certain_one():
     measured, predicted = se3.exp(TWIST), se3.exp(TWIST) @ se3.exp(np.array([0.2, 0.1, 0.0, 0.0, 0.0, 0.02]))
-    certain = np.full(6, 1e-10)
-    pose = combined_pose(measured, np.diag(certain), predicted, 0.1, 2.0)
+    certain, last = np.full(6, 1e-10), TWIST + np.array([0.4, 0.3, 0.2, 0.1, 0.1, 0.1])
+    pose, twist = combined_motion(measured, TWIST, np.diag(certain), predicted, last, 0.1, 2.0)
     np.testing.assert_allclose(pose, measured, atol=1e-4)
-    about_sensor = np.diag(certain + np.array([1e4, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    pose = combined_pose(measured, se3.moved_covariance(measured, about_sensor), predicted, 0.1, 2.0)
+    np.testing.assert_allclose(twist, TWIST, atol=1e-4)
+    about_sensor = se3.moved_covariance(measured, np.diag(certain + np.array([1e4, 0.0, 0.0, 0.0, 0.0, 0.0])))
+    pose, twist = combined_motion(measured, TWIST, about_sensor, predicted, last, 0.1, 2.0)
     moved = se3.log(se3.invert(measured) @ pose)
     np.testing.assert_allclose(
         moved, [se3.log(se3.invert(measured) @ predicted)[0], 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3
     )
+    np.testing.assert_allclose(twist, [last[0], *TWIST[1:]], atol=1e-3)
+
+
+def test_the_motion_between_sweeps_corrects_their_velocities_where_stamps_are_exact():
+    true, bias = TWIST, np.array([0.4, 0.2, 0.0, 0.0, 0.0, 0.0])
+    exact, jittering = SweepVelocity(), SweepVelocity()
+    errors = [bias]
+    for _ in range(6):
+        corrected = exact.corrected(true + bias, true + errors[-1], true, 0.1, 0.1)
+        errors.append(corrected - true)
+    np.testing.assert_allclose(errors[2], bias)
+    assert np.linalg.norm(errors[-1]) < 0.7 * np.linalg.norm(bias)
+    for elapsed in (0.1, 0.1, 0.103, 0.1, 0.2, 0.4, 0.4, 0.4):
+        np.testing.assert_array_equal(jittering.corrected(true + bias, true, true, elapsed, 0.1), true + bias)
 
 
 def test_covariance_of_a_chain_agrees_with_sampling():
@@ -82,6 +98,18 @@ def test_the_local_map_joins_the_last_keyframes():
     assert len(local_map) == 2 and local_map.newest.T_map_sensor[0, 3] == 20.0
     assert local_map.target(0.1, np.zeros(3), 100.0) is target
     assert len(local_map.target(0.2, np.zeros(3), 100.0)) < len(target)
+
+
+def test_a_smaller_voxel_is_taken_over_keyframe_by_keyframe():
+    """Only some keyframes are filtered again at each position, the newest first; in the end all are."""
+    size = lambda local_map, voxel, y: len(local_map.target(voxel, np.array([0.0, y, 0.0]), 100.0))  # noqa: E731
+    local_map, expected = (LocalMap(RegistrationConfig(), num_keyframes=8) for _ in range(2))
+    for frame in frames_along_x(8):
+        local_map.add(frame)
+        expected.add(frame)
+    sizes = [size(local_map, 0.4, 0.0), *(size(local_map, 0.1, 0.01 * i) for i in range(4))]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[1] < sizes[2] < sizes[3] == sizes[4]
+    assert size(expected, 0.1, 0.0) == pytest.approx(sizes[4], rel=0.01)
 
 
 def test_the_local_map_leaves_out_what_is_out_of_reach():
