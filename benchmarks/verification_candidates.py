@@ -18,11 +18,12 @@ from prnet_core.geometry import se3
 from prnet_core.geometry.se3 import transform_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import verify
 

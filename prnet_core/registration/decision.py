@@ -8,10 +8,11 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import describe, fit, is_certain, verify
 

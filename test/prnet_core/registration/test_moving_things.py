@@ -9,11 +9,12 @@ import pytest
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.decision import decide
 from prnet_core.registration.detail import Detail
 from prnet_core.registration.free_space import FreeSpace
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.verify import may_stand_out, outstanding_factor, verify
 
 CONFIG = RegistrationConfig()
