@@ -1,9 +1,9 @@
 """How many files of the corpus each reader answers correctly, and how fast it reads a large file.
 
-    python benchmarks/compare_readers.py [--large]
+    python benchmarks/compare_readers.py [--large] [--names] [--json FILE]
 
 A valid file counts when its points come back to 1e-7 of their size, a damaged one when it is refused with an
-exception. `silent` counts the files that gave other points without an exception.
+exception. Silent: files that gave other points without an exception. A reader that is not installed has no row.
 """
 
 from __future__ import annotations
@@ -17,12 +17,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import results_page  # noqa: E402
 from reader_corpus import Case, corpus  # noqa: E402
+
+KINDS = ("correct", "refused", "silent")
+INTRODUCTION = (
+    "Files of `benchmarks/reader_corpus`, valid and damaged ones. Correct: the points of a valid file, or an exception "
+    "for a damaged one; refused: a valid file; silent: other points, or a damaged file accepted."
+)
 
 
 def ours(path: Path) -> np.ndarray:
@@ -103,7 +112,7 @@ def answer(reader, case: Case, folder: Path) -> str:
 def measure(suffix: str, name: str) -> dict:
     """Counts of one reader over the corpus; runs in a process of its own, since C++ readers can crash."""
     reader = next(reader for reader in READERS[suffix] if reader.__name__ == name)
-    counts = {"correct": 0, "refused": 0, "silent": 0}
+    counts = dict.fromkeys(KINDS, 0)
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         for case in corpus():
@@ -135,48 +144,62 @@ def large_files(folder: Path, number: int = 300_000) -> list[Path]:
     return [folder / name for name in contents]
 
 
-def time_large() -> None:
-    """Best of three for each large file and reader."""
+def time_large() -> Iterator[list]:
+    """Rows of file, reader and the best of three times."""
     with tempfile.TemporaryDirectory() as folder:
         for path in large_files(Path(folder)):
             for reader in READERS[path.suffix]:
-                best = np.inf
-                try:
+                with contextlib.suppress(Exception):
+                    times = []
                     for _ in range(3):
                         began = time.perf_counter()
                         reader(path)
-                        best = min(best, time.perf_counter() - began)
-                except Exception as error:
-                    print(f"{path.name:16} {reader.__name__:12} {type(error).__name__}")
-                    continue
-                print(f"{path.name:16} {reader.__name__:12} {best:7.3f} s for 300,000 points")
+                        times.append(time.perf_counter() - began)
+                    yield [path.name, label(reader), f"{min(times):.3f}"]
+
+
+def label(reader) -> str:
+    """The name of a reader in the tables."""
+    return "prnet_ros" if reader is ours else reader.__name__.removeprefix("by_")
+
+
+def count_all(show_names: bool) -> Iterator[list]:
+    """Rows of format, reader and counts."""
+    for suffix, readers in READERS.items():
+        for reader in readers:
+            if reader is not ours and find_spec(label(reader)) is None:
+                continue
+            command = [sys.executable, __file__, "--one", suffix, reader.__name__]
+            run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+            if run.returncode:
+                yield [suffix, label(reader), f"the process died in {run.stderr.splitlines()[-1:]}", "", ""]
+                continue
+            counts = json.loads(run.stdout.splitlines()[-1])
+            yield [suffix, label(reader), *(counts[key] for key in KINDS)]
+            if show_names and counts["failed"]:
+                print("      " + "\n      ".join(counts["failed"]), file=sys.stderr)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true", help="also time files of 300,000 points")
     parser.add_argument("--one", nargs=2, metavar=("SUFFIX", "READER"), help=argparse.SUPPRESS)
+    parser.add_argument("--json", type=Path, help="write the tables here, and as Markdown beside it")
     parser.add_argument("--names", action="store_true", help="name the files that are not answered correctly")
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(*arguments.one)))
         return
-    for suffix, readers in READERS.items():
-        for reader in readers:
-            run = subprocess.run(
-                [sys.executable, __file__, "--one", suffix, reader.__name__], capture_output=True, text=True,
-                env=os.environ,
-            )  # fmt: skip
-            if run.returncode:
-                print(f"{suffix:5} {reader.__name__:12} the process died in {run.stderr.splitlines()[-1:]}")
-                continue
-            counts = json.loads(run.stdout.splitlines()[-1])
-            print(f"{suffix:5} {reader.__name__:12} " + ", ".join(f"{counts[k]} {k}" for k in list(counts)[:3]))
-            if arguments.names:
-                print("      " + "\n      ".join(counts["failed"]))
-    if arguments.large:
-        time_large()
+    counts = list(count_all(arguments.names))
+    times = list(time_large()) if arguments.large else []
+    blocks = [[INTRODUCTION], results_page.table(["format", "reader", *KINDS], counts)]
+    if times:
+        blocks += [["Files of 300,000 points, best of three:"], results_page.table(["file", "reader", "s"], times)]
+    text = results_page.page("Readers of cloud files", *blocks)
+    print(text)
+    if arguments.json:
+        results_page.write_results(arguments.json, {"counts": counts, "seconds": times}, text)
 
 
 if __name__ == "__main__":

@@ -39,19 +39,22 @@ def measure(sequence: Sequence) -> str:
         statuses.append(update.status)
         stamp += sequence.interval
     tracked = [s for s, status in list(zip(seconds, statuses, strict=True))[2:TRACKED] if status == "accepted"]
-    lost = [s for s, status in zip(seconds, statuses, strict=True) if status == "rejected"][1:]
+    lost = [s for s, status in zip(seconds, statuses, strict=True) if status == "rejected"]
     found = next((i for i, status in enumerate(statuses[TRACKED + AWAY :]) if status == "accepted"), None)
     mistaken = sum(status == "accepted" for status in statuses[TRACKED : TRACKED + AWAY])
-    cells = [sequence.name, 1e3 * np.median(tracked), 1e3 * np.median(lost), 1e3 * np.max(lost)]
-    text = f"| {cells[0]} | {cells[1]:.0f} | {cells[2]:.0f} | {cells[3]:.0f} | {cells[2] / cells[1]:.1f} | "
+    times = [1e3 * value for value in (np.median(tracked), np.median(lost), lost[0], np.max(lost))]
+    text = f"| {sequence.name} | " + " | ".join(f"{value:.0f}" for value in times) + f" | {times[1] / times[0]:.1f} | "
     return text + f"{mistaken} of {AWAY} | {'never' if found is None else found + 1} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args()
-    print("| recording | tracked: ms | lost: ms | most | lost / tracked | accepted in the other place | found again |")
-    print("|" + "---|" * 7)
+    print(
+        "| recording | tracked: ms | lost: ms | the first | the most | lost / tracked | accepted in the other place | "
+        "found again |"
+    )
+    print("|" + "---|" * 8)
     print(
         measure(recording("sample lidar_walk", ROOT / "test" / "data" / "lidar_walk", (0.3, 0.15), 1)),
         flush=True,

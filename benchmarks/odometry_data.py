@@ -73,6 +73,7 @@ DRIVES = (
     ("office with people, 16 beams at 5 Hz", "office", "lidar16", INDOORS, {"rate": 5.0}),
     ("stairs with people, 16 beams at 5 Hz", "stairs", "lidar16", INDOORS, {"rate": 5.0}),
     ("office, Livox-like", "office", "livox", INDOORS, {}),
+    ("street, Livox-like, all around", "street", "livox360", OUTDOORS, {}),
     ("stairs, 32 beams", "stairs", "lidar32", INDOORS, {}),
     ("building, depth camera 30 Hz", "building", "kinect", (0.1, 0.05), {}),
     ("table, stereo camera 30 Hz", "table", "stereo", TABLE, {}),

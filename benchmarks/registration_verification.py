@@ -12,14 +12,13 @@ of the confidence and the thresholds come from the other groups: `verification_t
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from registration_data import shape_views
+from results_page import page, write_results
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
     Pair,
@@ -30,6 +29,7 @@ from verification_data import (
     later_places,
     narrow_places,
     pairs,
+    sixth_places,
     third_places,
     twin_pairs,
 )
@@ -47,7 +47,6 @@ from verification_rules import (
 )
 from verification_thresholds import GRIDS, Table, choose, leave_one_group_out, make_table
 
-from prnet_core.evaluation.table import measured_here
 from prnet_core.registration import RegistrationConfig
 
 ALIKE = ("different twins",)
@@ -68,6 +67,7 @@ SPECIAL = {
     "third different places": third_places,
     "fourth different places": fourth_places,
     "fifth different places": fifth_places,
+    "sixth different places": sixth_places,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
@@ -98,15 +98,10 @@ def check_table(table: Table, rows: list[Row]) -> None:
         raise RuntimeError("verification_thresholds.py and verify.py accept different candidates")
 
 
-def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False) -> tuple[str, dict]:
+def report(groups: dict[str, list[Row]], is_held_out: bool = False) -> tuple[str, dict]:
     """Markdown and what it is made of."""
+    title = f"Verification of registrations{': held-out sensors and places' if is_held_out else ''}"
     lines = [
-        f"# Verification of registrations{': held-out sensors and places' if is_held_out else ''}",
-        "",
-        f"`{command}`",
-        "",
-        measured_here(),
-        "",
         "Candidates are refined hypotheses, correct by the tolerance of their group (2 degrees and 0.3 m unless the",
         "group says otherwise). *Before*: overlap and residual. *Now*: what the library gives if its search has found",
         "this candidate alone: it compares it with rotations of it and moves along the least constrained axis, and may",
@@ -157,7 +152,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
         lines.append(line(name, counts, is_chosen_on(name)))
     lines.append(line("**all**", totals, not is_held_out))
     if is_held_out:
-        return "\n".join(lines + HELD_OUT_NOTES) + "\n", {"groups": table, "all": totals}
+        return page(title, lines + HELD_OUT_NOTES), {"groups": table, "all": totals}
     names = [name for name in (*available_groups(), *SPECIAL) if is_chosen_on(name) or name in ALIKE]
     missing = [name for name in names if name not in groups]
     if missing:
@@ -166,7 +161,7 @@ def report(groups: dict[str, list[Row]], command: str, is_held_out: bool = False
     draw_reliability(*confidences, PICTURE)
     lines += [*reliability(*confidences), "", f"![Reliability of the confidence](figures/{PICTURE.name})"]
     lines += thresholds + odometry_rows() + NOTES
-    return "\n".join(lines) + "\n", {"groups": table, "all": totals}
+    return page(title, lines), {"groups": table, "all": totals}
 
 
 def is_chosen_on(group: str) -> bool:
@@ -215,11 +210,10 @@ def main() -> None:
         print("\n".join(f"{name}: {getattr(chosen, name):g}, shipped {getattr(CONFIG, name):g}" for name in GRIDS))
     if arguments.report:
         groups = {name: rows for name, rows in load().items() if name.startswith("held out") == arguments.held_out}
-        text, table = report(groups, f"python {' '.join(sys.argv)}", arguments.held_out)
+        text, table = report(groups, arguments.held_out)
         print(text)
         if arguments.out is not None:
-            arguments.out.write_text(json.dumps(table, indent=1) + "\n")
-            arguments.out.with_suffix(".md").write_text(text)
+            write_results(arguments.out, table, text)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Surveys of the verification benchmark: kinds of places with a sensor each, ten recordings a survey.
 
 `SURVEYS` were chosen on from the beginning. The others were held out at first, `LATER_SURVEYS` until 2026-11-28,
-`THIRD_SURVEYS` and `FOURTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS` were never.
+`THIRD_SURVEYS`, `FOURTH_SURVEYS` and `SIXTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS`
+were never.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from own_places import own_crowd, own_garage, own_hall, own_park, own_stairs
 
 from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.closet import closet_and_hall
@@ -133,38 +136,20 @@ STAIRS_STEREO = DepthCamera(
 )  # fmt: skip
 
 
-def own_crowd(seed: int) -> Place:
-    number = seed % 100
-    return crowded_room(seed, (8.2 + 0.35 * number, 7.2 + 0.25 * ((3 * number) % 10)))
-
-
-def own_hall(seed: int) -> Place:
-    number = seed % 100
-    return closet_and_hall(seed, (27.0 + 1.3 * number, 17.0 + 0.9 * ((3 * number) % 10)))
-
-
-def own_garage(seed: int) -> Place:
-    number = seed % 100
-    return garage(seed, (46.0 + 3.0 * number, 32.0 + 1.5 * ((3 * number) % 10)), 2.4 + 0.09 * ((7 * number) % 10))
-
-
-def own_stairs(seed: int) -> Place:
-    return stairs(seed, width=2.1 + 0.16 * (seed % 100))
-
-
-def own_park(seed: int) -> Place:
-    return park(seed, radius=24.0 + 2.5 * (seed % 100))
-
-
+OWN_CROWD = own_crowd((8.2, 0.35, 1), (7.2, 0.25, 3))
+OWN_HALL = own_hall((27.0, 1.3, 1), (17.0, 0.9, 3))
+OWN_GARAGE = own_garage((46.0, 3.0, 1), (32.0, 1.5, 3), (2.4, 0.09, 7))
+OWN_STAIRS = own_stairs((2.1, 0.16, 1))
+OWN_PARK = own_park((24.0, 2.5, 1))
 FOURTH_SURVEYS: Surveys = {
-    "48 rings in a crowd": (own_crowd, Survey(RINGS_48, (0.2, 0.9), 60.0, 2, 0.8)),
-    "20 rings in a park": (own_park, Survey(RINGS_20, (0.8, 3.0), 40.0, 2, 0.7)),
-    "24 rings in a hall": (own_hall, Survey(RINGS_24, (0.3, 1.5), 60.0, 2)),
-    "16 rings in a garage": (own_garage, Survey(GARAGE_RINGS_16, (0.4, 1.8), 50.0, 2, 0.5)),
+    "48 rings in a crowd": (OWN_CROWD, Survey(RINGS_48, (0.2, 0.9), 60.0, 2, 0.8)),
+    "20 rings in a park": (OWN_PARK, Survey(RINGS_20, (0.8, 3.0), 40.0, 2, 0.7)),
+    "24 rings in a hall": (OWN_HALL, Survey(RINGS_24, (0.3, 1.5), 60.0, 2)),
+    "16 rings in a garage": (OWN_GARAGE, Survey(GARAGE_RINGS_16, (0.4, 1.8), 50.0, 2, 0.5)),
     "50 degree Livox": (street, Survey(LIVOX_50, (0.8, 3.0), 7.0, 2, 0.4)),
     "110 degree Livox": (office, Survey(LIVOX_110, (0.2, 0.8), 20.0, 2, 0.6)),
     "structured light": (office, Survey(STRUCTURED_LIGHT, (0.1, 0.4), 10.0, 2, 0.3)),
-    "stereo on stairs": (own_stairs, Survey(STAIRS_STEREO, (0.1, 0.35), 10.0, 2, 0.3)),
+    "stereo on stairs": (OWN_STAIRS, Survey(STAIRS_STEREO, (0.1, 0.35), 10.0, 2, 0.3)),
 }
 
 SEED_FIFTH = 47  # of the places of `FIFTH_SURVEYS`: few rings outdoors, and further sensors in kinds of places above
@@ -175,16 +160,50 @@ CROWD_LIVOX = NonRepetitiveLidar(20000, 70.0, min_range=0.3, max_range=60.0, ran
 STAIRS_CAMERA = DepthCamera(320, 240, 230.0, 0.3, 6.0, disparity_noise=0.1, disparity_scale=60.0, dropout=0.02)
 FIFTH_SURVEYS: Surveys = {
     "16 rings in a street": (street, Survey(STREET_RINGS_16, (1.0, 5.0), 20.0, 2, 0.5)),
-    "12 rings in a park": (own_park, Survey(PARK_RINGS_12, (0.8, 3.0), 40.0, 2, 0.7)),
+    "12 rings in a park": (OWN_PARK, Survey(PARK_RINGS_12, (0.8, 3.0), 40.0, 2, 0.7)),
     "20 rings in offices": (office, Survey(OFFICE_RINGS_20, (0.3, 1.2), 60.0, 2, 0.7)),
-    "Livox in a crowd": (own_crowd, Survey(CROWD_LIVOX, (0.2, 0.8), 15.0, 2, 0.6)),
-    "depth camera on stairs": (own_stairs, Survey(STAIRS_CAMERA, (0.1, 0.4), 12.0, 2, 0.3)),
+    "Livox in a crowd": (OWN_CROWD, Survey(CROWD_LIVOX, (0.2, 0.8), 15.0, 2, 0.6)),
+    "depth camera on stairs": (OWN_STAIRS, Survey(STAIRS_CAMERA, (0.1, 0.4), 12.0, 2, 0.3)),
+}
+
+SEED_SIXTH = 61  # of the places of `SIXTH_SURVEYS`
+RINGS_14 = SpinningLidar(14, 1500, -18.0, 8.0, min_range=0.5, max_range=80.0, range_noise=0.025)
+RINGS_18 = SpinningLidar(18, 1100, -22.0, 10.0, min_range=0.4, max_range=60.0, range_noise=0.03)
+RINGS_28 = SpinningLidar(28, 640, -35.0, 35.0, min_range=0.2, max_range=40.0, range_noise=0.012)
+RINGS_36 = SpinningLidar(36, 720, -30.0, 15.0, min_range=0.3, max_range=90.0, range_noise=0.02)
+RINGS_22 = SpinningLidar(22, 700, -25.0, 25.0, min_range=0.2, max_range=50.0, range_noise=0.018)
+LIVOX_90 = NonRepetitiveLidar(18000, 90.0, (173.1, -229.3), min_range=0.3, max_range=80.0, range_noise=0.018)
+BUILDING_CAMERA = DepthCamera(
+    320, 240, 170.0, 0.3, 6.0, disparity_noise=0.1, disparity_scale=70.0, dropout=0.02, holes=0.02
+)  # fmt: skip
+OFFICE_STEREO = DepthCamera(
+    320, 240, 210.0, 0.3, 7.0, disparity_noise=0.07, shared_noise=0.08, disparity_scale=24.0, bleeding=0.2, holes=0.03
+)  # fmt: skip
+
+
+def own_building(seed: int) -> Place:
+    return building(9000 + seed, rooms_a_side=4, num_twins=0)
+
+
+SIXTH_SURVEYS: Surveys = {
+    "14 rings in a street": (street, Survey(RINGS_14, (1.0, 4.0), 20.0, 2, 0.5)),
+    "18 rings in a park": (own_park((22.0, 3.0, 1)), Survey(RINGS_18, (0.8, 2.5), 45.0, 2, 0.8)),
+    "28 rings on stairs": (own_stairs((2.3, 0.13, 1)), Survey(RINGS_28, (0.3, 0.9), 45.0, 2, 0.8)),
+    "36 rings in a hall": (own_hall((24.0, 1.7, 1), (15.0, 1.1, 7)), Survey(RINGS_36, (0.4, 1.8), 90.0, 2)),
+    "22 rings in a crowd": (own_crowd((7.6, 0.4, 1), (8.4, 0.3, 7)), Survey(RINGS_22, (0.2, 0.9), 60.0, 2, 1.0)),
+    "90 degree Livox in a garage": (
+        own_garage((44.0, 3.3, 1), (30.0, 1.7, 7), (2.3, 0.1, 3)),
+        Survey(LIVOX_90, (0.4, 1.6), 15.0, 2, 0.5),
+    ),
+    "structured light in a building": (own_building, Survey(BUILDING_CAMERA, (0.1, 0.4), 12.0, 2, 0.3)),
+    "stereo in offices": (office, Survey(OFFICE_STEREO, (0.1, 0.35), 10.0, 2, 0.3)),
 }
 
 LATER_SETS = (
-    (LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH), (FIFTH_SURVEYS, SEED_FIFTH)
+    (LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH),
+    (FIFTH_SURVEYS, SEED_FIFTH), (SIXTH_SURVEYS, SEED_SIXTH),
 )  # fmt: skip
-ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS | FOURTH_SURVEYS | FIFTH_SURVEYS
+ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS | FOURTH_SURVEYS | FIFTH_SURVEYS | SIXTH_SURVEYS
 NARROW = ("depth camera", "stereo camera", "near stereo", "table top", "garage", "Livox on stairs")  # fields of view
 
 

@@ -18,15 +18,19 @@ from prnet_core.geometry import se3
 from prnet_core.geometry.se3 import transform_distance
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality, measure_alignment, nearest
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.preprocess import PreparedCloud, precise_points
 from prnet_core.registration.registration import from_voxels, to_voxels
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import verify
 
 CONFIG = RegistrationConfig()
+COLLECTING = replace(  # every hypothesis is refined to the end
+    CONFIG, refined_hypotheses=3, max_violation_accepted=-1.0, min_meeting_fine=-1.0, min_meeting_final=-1.0
+)
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "verification_candidates"
 
 
@@ -101,7 +105,7 @@ def candidates(pair: Pair, number: int, rng: np.random.Generator) -> list[Row]:
     source, target = prepare(pair)
     if min(len(source), len(target)) < CONFIG.min_points:
         return []
-    search = Search(source, target, None, replace(CONFIG, refined_hypotheses=3, max_violation_accepted=-1.0))
+    search = Search(source, target, None, COLLECTING)
     extent = float(np.median(np.linalg.norm(source.points, axis=1)))
     found = []
     for group in hypotheses(pair, source, target, rng):

@@ -33,7 +33,9 @@ from surveys import (
     SEED_FIFTH,
     SEED_FOURTH,
     SEED_LATER,
+    SEED_SIXTH,
     SEED_THIRD,
+    SIXTH_SURVEYS,
     SURVEYS,
     THIRD_SURVEYS,
     Surveys,
@@ -113,6 +115,11 @@ def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3
             for step in steps:
                 other, others = recordings[(number + step) % len(recordings)]
                 yield _different(group, f"{name}, {other}", scans[0][0], others[step % 2][0])
+
+
+def sixth_places() -> Iterator[Pair]:
+    """Pairs of different places of `SIXTH_SURVEYS`, 240."""
+    yield from places_around(SIXTH_SURVEYS, SEED_SIXTH)
 
 
 def _simulated(group: str, seed: int) -> Iterator[Pair]:

@@ -1,9 +1,10 @@
 """What the pages of the verification benchmark say below their tables."""
 
 NOTES = """
-Without *different twins*: 7 of 13,645 incorrect candidates are accepted (0.05 %), 828 of 854 correct pairs (97.0 %) and
-one incorrect; with thresholds chosen without the group 819 (95.9 %) and 7. Below 85 % are *Livox in a crowd*, *12 rings
-in a park* (both new here) and *Livox on stairs* (84.6 %).
+Without *different twins*: 9 of 15,469 incorrect candidates are accepted (0.06 %), 969 of 995 correct pairs (97.4 %) and
+three incorrect; with thresholds chosen without the group 953 (95.8 %) and 7. Two of the nine and two of the pairs are
+of the set that was held out before. Below 85 % are *Livox in a crowd*, *12 rings in a park*, *Livox on stairs* (84.6 %)
+and *wide time of flight* (one of two).
 
 What is held out: in *left out* all thresholds of the table above; the coefficients of the confidence in its
 table. The constants of the measures (margins along the rays, distances, cosines) were chosen with these
@@ -53,10 +54,23 @@ sensor origins. Before, this page did not do what the library does, and counted 
 degrees and flights of stairs moved by one step as accepted. It now decides as the library does; two corridors whose
 rotation fits nearly as well are ambiguous.
 
+Of a transform that violates free space, no other one may agree more. That holds for others that the scene constrains:
+one that slides agrees along a wall with whatever stands there (one more pair of *Livox in a crowd*). Without this rule
+five more incorrect candidates and one more correct pair are accepted. Two other rules were each paid for with an
+incorrect pair and left out: no rival violates free space twice as much (two more pairs of *Livox in a crowd*), and both
+agreements above `min_both_agreements` up to 3 % violation (one more of *12 rings in a park*). To accept surfaces that
+meet less, where all others agree less by as much more, took two more of *12 rings in a park* and one to three incorrect
+candidates.
+
 Learned verifiers were no better (measured before the last rules): [`verification_learned.py`](
 ../../benchmarks/verification_learned.py), with the same measures, each group's pairs by a model of the other groups:
 the formula accepted 598 correct and no incorrect pair of those with a sensor origin, gradient boosted trees 521 and 2
 (threshold 0.99) or 587 and 10 (0.5), a logistic regression 450 and 0 or 578 and 7.
+
+The nine incorrect ones have no common cause: two buildings with equal stairwells; two flights of stairs; a corner of a
+room rotated about its diagonal and a stair landing rotated by half a turn, both seen by stereo cameras; one transform
+0.32 m off on stairs, where 0.3 m is correct; KITTI 1.1 m along the road; a landing that a narrow camera sees; a garage
+and an office seen by narrow sensors that hide most of the place.
 
 What is left. *12 rings in a park*: curved crowns, whose normals differ. *Livox in a crowd*, *garage*, *depth camera*:
 several moving people or cars close to a narrow field of view. *Fragments* have no sensor origin; those that overlap
@@ -66,55 +80,51 @@ itself shows. Views of a single wall are not constrained, and are left out of th
 out before: see `surveys.py`.
 """.splitlines()
 HELD_OUT_NOTES = """
-Eight sensors that no group of the development has: 14 rings in streets, 18 rings in parks, 22 rings in crowded rooms,
-28 rings on stairs, 36 rings in halls with a closet, a Livox-like LiDAR of 90 degrees in garages, a structured-light
-camera (noise grows with the square of the range) in buildings, a stereo camera in offices; ten recordings each, seed
-61. No two places of a sensor have equal dimensions, except the lanes of the streets, the corridors and depths of the
-rooms of the offices, and the stairwells of the buildings. *Held out different places*: 240 pairs of two recordings of a
-sensor. All thresholds and rules were final before the candidates were collected, and are the same after it.
+Ten sensors that no group of the development has: 17 rings and a Livox-like LiDAR of 100 degrees in streets, 21 rings on
+stairs, 26 rings and a time-of-flight camera in offices, 30 rings in parks, 56 rings in garages, a dome of 42 rings (-5
+to 60 degrees) in halls with a closet, a Livox-like LiDAR of 60 degrees and a stereo camera in crowded rooms; ten
+recordings each, seed 83. No two places of a sensor have equal dimensions, and none those of the development, except the
+lanes of the streets and the corridors and depths of the rooms of the offices. *Held out different places*: 600 pairs of
+two recordings of a sensor. The candidates were collected once and measured once, with the rules of commit 6cf1d72,
+which are the same after it. The collection began 24 minutes before the last choice between six sets of rules was made,
+on the development: one table of that choice counted the ten groups that were collected by then in its totals. None of
+the six differs in them.
 
-140 of 141 correct pairs are accepted (99.3 %; goal 97 %), at least 93.8 % of each sensor (goal 85 %), and 2 of 1,888
-incorrect candidates (0.106 %; goal 0.1 %). The two incorrect ones are pairs of different places: two corridors at whose
-ends the cameras see the stairwells of two buildings, which are equal in the simulator (agreement 0.84, violation
-1.1 %), and two flights of stairs seen by 28 rings (agreement 0.50, violation 6.1 %; it stands out with detail of 0.1).
-The missed pair: a car beside a Livox-like LiDAR violates 7.2 %.
+**142 of 144 correct pairs are accepted (98.6 %; goal 97 %) and 5 of 4,226 incorrect candidates (0.118 %; goal 0.1 %,
+which would be 4).** At least 95 % are accepted of each sensor (goal 85 %), except *60 degree Livox in a crowd*: of 20
+pairs one is constrained and shows more than planes, and that is not accepted (people violate 10 %). The stereo camera
+among people sees walls and little else, so that no transform refined from the ground truth stays correct: it has
+incorrect candidates only. The other pair that is not accepted: 26 rings in an office, where 78 % of the surfaces meet.
 
-The whole search (`Registration.register` of the same pairs, and of 40 of the different places), before: commit ed3ca4d:
+The five incorrect ones:
+- Two pairs of the time-of-flight camera, 0.35 m along a corridor from the ground truth, from which they were refined. A
+  person walks as far in the 0.3 s between the scans, and probably counts as what stands across the corridor.
+- Two pairs of different offices seen by 26 rings: the frames of two corridors agree (0.73 and 0.79), and 5.9 and 8.3 %
+  violation passes for people because no other transform agrees nearly as well. The search keeps one of them.
+- Two different crowded rooms seen by 60 degrees: two walls and the floor, with detail of 0.059 (0.05 is the limit).
 
-| pairs | number | before: correct, incorrect accepted | CPU s | now: correct, incorrect accepted | CPU s |
+The whole search (`registration_whole.py`, the same pairs and every 15th of the different places):
+
+| pairs | number | accepted: correct, incorrect | weak: correct, incorrect | rejected: correct, incorrect | CPU s |
 |---|---|---|---|---|---|
-| 14 rings in a street | 20 | 20, 0 | 0.36 | 20, 0 | 0.36 |
-| 18 rings in a park | 20 | 16, 0 | 0.72 | 20, 0 | 0.33 |
-| 22 rings in a crowd | 20 | 17, 0 | 0.33 | 20, 0 | 0.32 |
-| 28 rings on stairs | 20 | 20, 0 | 0.26 | 20, 0 | 0.26 |
-| 36 rings in a hall | 20 | 19, 0 | 0.25 | 19, 0 | 0.26 |
-| 90 degree Livox in a garage | 20 | 14, 0 | 0.35 | 15, 0 | 0.35 |
-| structured light in a building | 20 | 16, 0 | 0.45 | 16, 0 | 0.54 |
-| stereo in offices | 20 | 10, 0 | 0.69 | 10, 0 | 0.78 |
-| different places | 40 | 0, 0 | 0.97 | 0, 0 | 0.97 |
-| **all** | 200 | 132, 0 |  | 140, 0 |  |
+| 17 rings in a street | 20 | 20, 0 | 0, 0 | 0, 0 | 0.27 |
+| 21 rings on stairs | 20 | 17, 0 | 3, 0 | 0, 0 | 0.38 |
+| 26 rings in offices | 20 | 19, 0 | 1, 0 | 0, 0 | 0.36 |
+| 30 rings in a park | 20 | 20, 0 | 0, 0 | 0, 0 | 0.53 |
+| 56 rings in a garage | 20 | 20, 0 | 0, 0 | 0, 0 | 0.36 |
+| dome in a hall | 20 | 18, 0 | 0, 0 | 0, 2 | 0.29 |
+| 60 degree Livox in a crowd | 20 | 0, 0 | 1, 1 | 1, 17 | 1.15 |
+| 100 degree Livox in a street | 20 | 20, 0 | 0, 0 | 0, 0 | 0.30 |
+| time of flight in offices | 20 | 10, 2 | 6, 2 | 0, 0 | 0.52 |
+| stereo in a crowd | 20 | 0, 0 | 0, 19 | 0, 1 | 1.44 |
+| different places | 40 | 0, 0 | 0, 4 | 0, 36 | 0.97 |
+| **all** | 240 | 144, 2 | 11, 26 | 1, 56 |  |
 
-Rules alone: both sets on the same candidates, which are those of now (voxels, other transforms). Development without
-*different twins*:
-
-| rules | development: incorrect of 13,645 | correct, incorrect pairs of 854 | here: of 1,888 | pairs of 141 |
-|---|---|---|---|---|
-| before | 5 | 814 (95.3 %), 2 | 1 | 135 (95.7 %), 1 |
-| now | 7 | 828 (97.0 %), 1 | 2 | 140 (99.3 %), 2 |
-
-Of the whole search, the 20 pairs that are not accepted now are not constrained, show planes alone, or were not found,
-but for the one above.
-
-Downstream (2026-11-29, one core, beside other work): `lost_scan.py` accepts none of 45 scans in the other place and
-finds the scan again after 1, 1 and 2 scans; lost scans cost 5.0, 3.2 and 3.5 times a tracked one, before 5.1, 3.0 and
-3.6 in the same minutes. `localization.py walk` and `cropped`: 39 of 39 as they are, rotated, and in the cropped map,
-none incorrect, as before.
-
-The confidence was fitted again to the development. On these sensors its mean log loss is 0.0475, 0.0452 with the
-coefficients before. It is kept, because the coefficients are those that `--fit` writes.
+The confidence was fitted again to the development. On these sensors its mean log loss is 0.0497, 0.0490 with the
+coefficients before, which are kept.
 
 Earlier held-out sets, whose groups are for development since: the first (2026-11-28) had 105 of 106 correct pairs and 7
 of 733 incorrect candidates accepted, the second (2026-11-29) 108 of 113 and 4 of 1,805, the third (2026-11-29) 122 of
-133 and 8 of 2,415. They counted a candidate as accepted that is accepted by itself, without the comparison with other
-transforms that the library makes.
+133 and 8 of 2,415, the fourth (2026-11-29) 140 of 141 and 2 of 1,888. The first three counted a candidate as accepted
+that is accepted by itself, without the comparison with other transforms that the library makes.
 """.splitlines()

@@ -12,9 +12,10 @@ from verification_candidates import Alternative, Row
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.decision import decide
 from prnet_core.registration.detail import Detail, is_distinctive
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import verify
 

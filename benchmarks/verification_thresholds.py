@@ -42,8 +42,9 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
-    best of its rivals: see `verification_rules.rivals`. detail, detail_agreement: as if all agreed where there is no
-    sensor origin, none where it was not measured.
+    best of its rivals: see `verification_rules.rivals`. is_best: none of them that the scene constrains agrees more.
+    detail, detail_agreement: as if all agreed where there is no sensor origin, none where it was not
+    measured.
     """
 
     pair: np.ndarray
@@ -58,6 +59,7 @@ class Table:
     across: np.ndarray
     information: np.ndarray
     agrees_more: np.ndarray
+    is_best: np.ndarray
     detail: np.ndarray
     detail_agreement: np.ndarray
 
@@ -96,7 +98,7 @@ class Table:
         accepted, outstanding = self.accepted(config), self.outstanding(config)
         order = np.lexsort((self.score, accepted, outstanding & ~accepted, self.pair))
         last = order[np.append(np.diff(self.pair[order]) > 0, True)]
-        accepted &= ~(self.violation > config.max_violation_certain) | (self.agrees_more >= 1.0)
+        accepted &= ~(self.violation > config.max_violation_certain) | self.is_best
         return last, ((accepted | outstanding) & self.distinctive(config))[last]
 
     def part(self, mask: np.ndarray) -> Table:
@@ -114,7 +116,8 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
                 detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
-                others = [quality.agreement for quality in rivals(row, pair)]
+                others = rivals(row, pair)
+                constrained = [o for o in others if free_direction(o, RegistrationConfig()) is None]
                 columns.append(
                     (
                         number,
@@ -128,7 +131,8 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
                         q.surface_agreement,
                         1.0 if q.across_agreement is None else q.across_agreement,
                         q.degeneracy,
-                        q.agreement / max([1e-9, *others]),
+                        q.agreement / max([1e-9, *(other.agreement for other in others)]),
+                        all(other.agreement <= q.agreement for other in constrained),
                         detail.share,
                         detail.agreement,
                     )

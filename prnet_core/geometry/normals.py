@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 NUM_POINTS, NUM_NEIGHBOURS = 800, 8
@@ -33,16 +34,17 @@ def estimated_viewpoint(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
     if len(points) <= NUM_NEIGHBOURS:
         return points.mean(axis=0) if len(points) else np.zeros(3)
     points, normals = (values[:: max(1, len(points) // NUM_POINTS)] for values in (points, normals))
-    first = np.repeat(np.arange(len(points)), NUM_NEIGHBOURS)
-    second = cKDTree(points).query(points, k=NUM_NEIGHBOURS + 1)[1][:, 1:].ravel()
-    cosine = np.sum(normals[first] * normals[second], axis=1)
+    neighbours = cKDTree(points).query(points, k=NUM_NEIGHBOURS + 1)[1][:, 1:]
+    cosines = np.einsum("nki,ni->nk", normals[neighbours], normals)
+    rows = np.arange(len(points) + 1) * NUM_NEIGHBOURS
+    edges = csr_array((cosines.ravel(), neighbours.ravel(), rows), shape=(len(points), len(points)))
     offset = np.sum(normals * points, axis=1)[:, None]
     rng = np.random.default_rng(0)
     low, high = np.quantile(points, QUANTILES, axis=0)
     candidates = np.concatenate([points.mean(axis=0)[None], rng.uniform(low, high, (CANDIDATES, 3))])
     for _ in range(2):
-        signs = np.sign(offset - normals @ candidates.T).astype(np.float32)
-        steadiness = cosine @ (signs[first] * signs[second])
+        signs = np.sign(offset - normals @ candidates.T)
+        steadiness = np.einsum("nc,nc->c", signs, edges @ signs)
         best = candidates[steadiness.argmax()]
         around = best + rng.normal(size=(REFINED_CANDIDATES, 3)) * REFINED_REACH * (high - low)
         candidates = np.concatenate([best[None], around])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .cloud_support import closeness, cloud_support, every, surface_support
 from .kabsch import procrustes
 from .spatial_consistency import (
     compatible_matches,
@@ -22,8 +23,8 @@ MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
 MORE_MATCHES, MORE_SEEDS = 1024, 96
 """For `robust_hypotheses`: with little overlap few of the most probable matches are correct."""
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
-OVERLAP_POINTS = 128
-OVERLAP_CHUNK = 32
+SURFACE_WEIGHT = 4.0
+"""Of the support by surfaces, where the support by matches is at most the number of scales."""
 DISTINCT, DISTINCT_POINTS = 0.15, 16
 """Root mean square distance between where two hypotheses move some points, to count as different."""
 REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
@@ -35,6 +36,7 @@ def robust_procrustes(
     weights: Tensor | None = None,
     target_cloud: Tensor | None = None,
     radius: Tensor | None = None,
+    normals: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
     """Procrustes that tolerates nine incorrect matches in ten.
 
@@ -44,6 +46,10 @@ def robust_procrustes(
     of its points, because the correct transform aligns also the points whose matches are incorrect. The best hypothesis
     is refined by Procrustes with the weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s decreasing.
 
+    normals: of the source (..., K, 3) and of the target cloud (..., M, 3), oriented alike. With them points support a
+    transform only where they agree (`surface_support`), and as many groups of matches are tried as by
+    `robust_hypotheses`.
+
     All distances are fractions of `radius` (...), by default that of the target points.
 
     Shapes and result as for `procrustes`. The last step is differentiable; the selection and the weights are not.
@@ -51,12 +57,19 @@ def robust_procrustes(
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target = source.to(dtype), target.to(dtype)
     weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
-    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, 1, MAX_MATCHES, NUM_SEEDS)
+    sizes = (MAX_MATCHES, NUM_SEEDS) if normals is None else (MORE_MATCHES, MORE_SEEDS)
+    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, normals, 1, *sizes)
     return procrustes(source, target, last_weights.squeeze(-2))
 
 
 def robust_hypotheses(
-    source: Tensor, target: Tensor, weights: Tensor, target_cloud: Tensor, radius: Tensor | None, count: int
+    source: Tensor,
+    target: Tensor,
+    weights: Tensor,
+    target_cloud: Tensor,
+    radius: Tensor | None,
+    count: int,
+    normals: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
     """`count` distinct transforms (..., count, 4, 4) with the most support, one of which is correct more often.
 
@@ -66,7 +79,8 @@ def robust_hypotheses(
     """
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target, weights = source.to(dtype), target.to(dtype), weights.to(dtype)
-    return _best_transforms(source, target, weights, target_cloud, radius, count, MORE_MATCHES, MORE_SEEDS)[0]
+    sizes = count, MORE_MATCHES, MORE_SEEDS
+    return _best_transforms(source, target, weights, target_cloud, radius, normals, *sizes)[0]
 
 
 def _best_transforms(
@@ -75,6 +89,7 @@ def _best_transforms(
     weights: Tensor,
     target_cloud: Tensor | None,
     radius: Tensor | None,
+    normals: tuple[Tensor, Tensor] | None,
     count: int,
     max_matches: int,
     num_seeds: int,
@@ -92,7 +107,11 @@ def _best_transforms(
         if target_cloud is None:
             supports = [by_matches]
         else:
-            by_cloud = _overlap(hypotheses, source, target_cloud.to(source.dtype), radius)
+            target_cloud = target_cloud.to(source.dtype)
+            if normals is None:
+                by_cloud = cloud_support(hypotheses, source, target_cloud, radius, SUPPORT_SCALES)
+            else:
+                by_cloud = SURFACE_WEIGHT * surface_support(hypotheses, source, target_cloud, normals, radius)
             supports = [by_matches + by_cloud, by_cloud, by_matches]
         transforms = _best_distinct(hypotheses, supports, source, radius, count)
         source, target, weights = source.unsqueeze(-3), target.unsqueeze(-3), weights.unsqueeze(-2)
@@ -100,7 +119,7 @@ def _best_transforms(
         source, target = source.expand(shape), target.expand(shape)
         for fraction in REFINEMENT_SCALES:
             squared = squared_residuals(transforms, source, target)
-            current = weights * _closeness(squared, fraction * radius.unsqueeze(-1)).square()
+            current = weights * closeness(squared, fraction * radius.unsqueeze(-1)).square()
             transforms = procrustes(source, target, current)
         return transforms, current
 
@@ -110,7 +129,7 @@ def _best_distinct(hypotheses: Tensor, supports: list[Tensor], source: Tensor, r
     of one chosen before."""
     if count == 1:
         return hypotheses.take_along_dim(supports[0].argmax(dim=-1)[..., None, None, None], dim=-3)
-    subset = source[..., :: max(1, source.shape[-2] // DISTINCT_POINTS), :]
+    subset = every(source, DISTINCT_POINTS)
     moved, chosen = transform_points(hypotheses, subset.unsqueeze(-3)), []
     excluded = torch.zeros_like(supports[0])
     for rank in range(count):
@@ -138,7 +157,7 @@ def _consistent_transforms(
     transforms = seed_transforms(source, target, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
     reach = 2.0 * tolerances.repeat_interleave(seeds.shape[-1], dim=-1)
     for _ in range(2):
-        near = _closeness(squared_residuals(transforms, source, target), reach).square()
+        near = closeness(squared_residuals(transforms, source, target), reach).square()
         shape = (*near.shape, 3)
         transforms = procrustes(source.expand(shape), target.expand(shape), weights.unsqueeze(-2) * near)
     return transforms
@@ -149,25 +168,5 @@ def _support(transforms: Tensor, source: Tensor, target: Tensor, weights: Tensor
     weights = weights + torch.finfo(weights.dtype).tiny
     weights = weights / weights.sum(dim=-1, keepdim=True)
     squared = squared_residuals(transforms, source.unsqueeze(-3), target.unsqueeze(-3))
-    return (weights.unsqueeze(-2) * _closeness_over_scales(squared, radius)).sum(dim=-1)
-
-
-def _overlap(transforms: Tensor, source: Tensor, cloud: Tensor, radius: Tensor) -> Tensor:
-    """Support (..., S) of transforms (..., S, 4, 4) from the distances of a subset of the source to the cloud."""
-    subset = source[..., :: max(1, source.shape[-2] // OVERLAP_POINTS), :].unsqueeze(-3)
-    shares = []
-    for some in transforms.split(OVERLAP_CHUNK, dim=-3):  # in parts that fit into a processor's cache
-        moved = transform_points(some, subset)
-        nearest = torch.cdist(moved.flatten(-3, -2), cloud).amin(dim=-1).unflatten(-1, moved.shape[-3:-1])
-        shares.append(_closeness_over_scales(nearest.square(), radius).mean(dim=-1))
-    return torch.cat(shares, dim=-1)
-
-
-def _closeness_over_scales(squared: Tensor, radius: Tensor) -> Tensor:
-    return torch.stack([_closeness(squared, scale * radius.unsqueeze(-1)) for scale in SUPPORT_SCALES]).sum(dim=0)
-
-
-def _closeness(squared: Tensor, scale: Tensor) -> Tensor:
-    """s^2 / (s^2 + r^2), in (0, 1]; squared (..., K), scale (...)."""
-    scale = scale.square().unsqueeze(-1)
-    return scale / (scale + squared)
+    over_scales = torch.stack([closeness(squared, scale * radius.unsqueeze(-1)) for scale in SUPPORT_SCALES]).sum(dim=0)
+    return (weights.unsqueeze(-2) * over_scales).sum(dim=-1)

@@ -1,11 +1,12 @@
 """PRNet: Partial Registration Network (Wang and Solomon, NeurIPS 2019)."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from ..geometry.cloud_support import SPACINGS_IN_RADIUS
 from ..geometry.kabsch import procrustes
 from ..geometry.robust import robust_hypotheses, robust_procrustes
 from ..geometry.transforms import make_transform, transform_points
@@ -23,21 +24,20 @@ from .surface_inputs import surface_clouds
 from .transformer import Transformer
 from .value_head import make_value_head
 
-MATCHING_RADIUS = 12.0
-"""Radius, in point spacings, whose fractions are the tolerances of the robust Procrustes for surface clouds."""
-
 
 @dataclass
 class Matches:
     """Where points of one cloud (B, K, 3) are matched on another one, (B, M, 3).
 
-    matched: (B, K, 3). confidence: (B, K), 0 to 1.
+    matched: (B, K, 3). confidence: (B, K), 0 to 1. normals: of the source (B, K, 3) and of the target (B, M, 3), where
+    the clouds have them.
     """
 
     source: Tensor
     matched: Tensor
     confidence: Tensor
     target: Tensor
+    normals: tuple[Tensor, Tensor] | None = None
 
 
 @dataclass
@@ -122,16 +122,16 @@ class PRNet(nn.Module):
         T_target_source = T_target_source.expand(source_points.shape[0], 4, 4)
         encoded_target = self._encode(target)
         is_dual = self.config.matching == "dual"
-        radius = MATCHING_RADIUS * target.spacing if is_dual else None
+        radius = SPACINGS_IN_RADIUS * target.spacing if is_dual else None
         passes = []
         for _ in range(num_passes or self.config.num_passes):
             with torch.autocast(source_points.device.type, enabled=False):  # points and poses keep their precision
-                moved = transform_points(T_target_source, source_points)
-            step = self._match(replace(source, points=moved) if surface else moved, target, encoded_target, generator)
+                moved = source.moved(T_target_source) if surface else transform_points(T_target_source, source)
+            step = self._match(moved, target, encoded_target, generator)
             passes.append(step)
             with torch.autocast(source_points.device.type, enabled=False):
                 if is_dual and self.training and not self.config.motion_weight:
-                    step.T_step = torch.eye(4, device=moved.device).expand(len(moved), 4, 4)
+                    step.T_step = torch.eye(4, device=source_points.device).expand(len(moved), 4, 4)
                 else:
                     step.T_step = self._fit(step.matches, radius)
                 if step.matches_backward is not None:
@@ -158,7 +158,8 @@ class PRNet(nn.Module):
         means = [at_least_float32(x).mean(dim=1) for x in features]
         points = [cloud.points if isinstance(cloud, SurfaceCloud) else cloud for cloud in (source, target)]
         if self.config.matching == "dual":
-            return self._match_all(points, features, means)
+            normals = (source.normals, target.normals) if isinstance(source, SurfaceCloud) else None
+            return self._match_all(points, normals, features, means)
         return self._match_keypoints(points, features, means, generator)
 
     def _features(
@@ -173,13 +174,17 @@ class PRNet(nn.Module):
         return source_local + source_residual, target_local + target_residual
 
     def _match_all(
-        self, points: list[Tensor], features: tuple[Tensor, Tensor], means: list[Tensor]
+        self,
+        points: list[Tensor],
+        normals: tuple[Tensor, Tensor] | None,
+        features: tuple[Tensor, Tensor],
+        means: list[Tensor],
     ) -> RegistrationPass:
         """All points are matched: each row's best match."""
         both = self.dual_softmax(*features)
         joint = joint_log_probability(*both)
         confidence, best = joint.max(dim=-1)
-        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1])
+        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals)
         every = [torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1) for x in points]
         return RegistrationPass(points[0], matches, None, *every, joint, None, *means, None, both)
 
@@ -212,7 +217,9 @@ class PRNet(nn.Module):
         """The transform (B, 4, 4) of matches, with autocast off. radius: (B,) of the robust Procrustes, or None."""
         if self.training or not self.config.robust_procrustes:
             return procrustes(matches.source, matches.matched)
-        return robust_procrustes(matches.source, matches.matched, matches.confidence, matches.target, radius)
+        return robust_procrustes(
+            matches.source, matches.matched, matches.confidence, matches.target, radius, matches.normals
+        )
 
     @on_cpu_when_out_of_memory
     @torch.no_grad()  # not inference_mode: roma keeps a constant of its first call, which training then could not use
@@ -252,10 +259,11 @@ class PRNet(nn.Module):
         """
         if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
             source, target = surface_clouds(source, target)
-        radius = MATCHING_RADIUS * target.spacing if self.config.features == "surface" else None
+        radius = SPACINGS_IN_RADIUS * target.spacing if self.config.features == "surface" else None
         with self._evaluation(bfloat16):
             matches = self._match(source, target, self._encode(target)).matches
-        return robust_hypotheses(matches.source, matches.matched, matches.confidence, matches.target, radius, count)
+        clouds = matches.source, matches.matched, matches.confidence, matches.target
+        return robust_hypotheses(*clouds, radius, count, matches.normals)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+
+from ..geometry.transforms import transform_points
 
 PATCH_CHANNELS = 5
 """Channels of each neighbour: d / r, h / r, n_1 . d, n_2 . d, n_1 . n_2 (`prnet_core.pairs.surface_patches`)."""
@@ -46,6 +48,11 @@ class SurfaceCloud:
     def to(self, *args, **kwargs) -> SurfaceCloud:
         """All tensors moved or converted, as `Tensor.to`."""
         return SurfaceCloud(*(value.to(*args, **kwargs) for value in vars(self).values()))
+
+    def moved(self, T: Tensor) -> SurfaceCloud:
+        """The clouds moved by transforms (B, 4, 4); the patches stay."""
+        normals = self.normals @ T[:, :3, :3].transpose(1, 2)
+        return replace(self, points=transform_points(T, self.points), normals=normals)
 
     def float(self) -> SurfaceCloud:
         """All tensors in float32."""

@@ -40,7 +40,7 @@ class LostSearch:
         """Search at one keyframe, chosen by the number of lost scans; those most similar to the scan (N, 3) first."""
         frames = keyframes.most_similar_first(points)
         frame = frames[(num_lost - 1 - num_lost // 3) % len(frames)]
-        target = keyframes.prepared(frame, self._registrations.full.config, source.voxel_size)
+        target = keyframes.prepared(frame, self._registrations.relocation.config, source.voxel_size)
         result = self._relocate(source, target, num_lost, deadline)
         return Found(frame.T_map_sensor @ result.T_target_source, result, frame) if result.usable else None
 

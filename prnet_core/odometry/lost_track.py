@@ -9,7 +9,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
-from prnet_core.odometry.scan_tracker import attempts
+from prnet_core.odometry.scan_tracker import attempts, is_near_target
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.tracking import Registrations
@@ -73,7 +73,11 @@ class LostTrack:
             predictions = [*changed, Predicted(segment.pose, segment.twist)]
         is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
         registration = self._registrations.tracking if is_tracking else self._registrations.relocation
-        tried = chain(predictions, segment.turning_prediction(sweep, time))
+        tried = (
+            predicted
+            for predicted in chain(predictions, segment.turning_prediction(sweep, time))
+            if is_near_target(sweep, predicted, segment.target())
+        )
         result, twist = segment.track(sweep, attempts(tried, (registration, registration)))
         if result.usable:
             segment.follow(sweep, time, twist, result, predictions[0].pose)

@@ -12,6 +12,7 @@ from prnet_core.registration.range_noise import precise_range
 
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
+LOST_CHANGE = 1.15  # the same since the last choice while lost
 SUDDEN_CHANGE = 3.0  # factor of a sudden shrinkage, for example by a person in front of the sensor
 SUDDEN_SCANS = 5  # that it must last
 NUM_LIMITS, PRECISION_SCANS = 3, 20  # estimates of the precise range; scans between them
@@ -38,21 +39,23 @@ class SceneScale:
 
     def __init__(self, registration: Registration):
         self._registration = registration
-        self._median_range = 0.0
+        self._median_range, self._lost_range = 0.0, 0.0  # of the last choice, and of the last one while lost
         self._num_sudden = 0
         self.voxel_size = 0.0
         self.reach = 0.0
 
     def update(self, sweep: Sweep, is_lost: bool = False) -> float:
-        """The voxel size for a sweep; 0.0 without extent. is_lost: the last size may not suit the scans."""
+        """The voxel size for a sweep; 0.0 without extent. is_lost: that of the map may not suit the scans."""
         median = sweep.scale
         if len(sweep) < self._registration.config.min_points:
             return self.voxel_size
-        is_same = self._median_range / SCALE_CHANGE < median < self._median_range * SCALE_CHANGE
+        self._lost_range = self._lost_range if is_lost else 0.0
+        last, change = (self._lost_range, LOST_CHANGE) if is_lost else (self._median_range, SCALE_CHANGE)
+        is_same = last / change < median < last * change
         self._num_sudden = self._num_sudden + 1 if SUDDEN_CHANGE * median < self._median_range else 0
-        if self.voxel_size > 0.0 and ((is_same and not is_lost) or 0 < self._num_sudden < SUDDEN_SCANS):
+        if self.voxel_size > 0.0 and (is_same or 0 < self._num_sudden < SUDDEN_SCANS):
             return self.voxel_size
-        self._median_range = median
+        self._median_range, self._lost_range = median, median if is_lost else 0.0
         ranges = np.linalg.norm(sweep.points[:: max(1, len(sweep) // 10_000)], axis=1)
         self.reach = REACH * (float(np.quantile(ranges, 0.99)) + median)
         voxel_size = self._registration.voxel_size_for(sweep.points)

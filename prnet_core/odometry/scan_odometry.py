@@ -14,14 +14,13 @@ from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_r
 from prnet_core.odometry.lost_track import LostTrack
 from prnet_core.odometry.prediction import FASTER, Predicted
 from prnet_core.odometry.scale import PreciseRange
-from prnet_core.odometry.scan_tracker import attempts, is_near_target, nearest_prediction
+from prnet_core.odometry.scan_tracker import attempts, is_near_target, nearest_prediction, prepare_sweep
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.tracking import Registrations
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
-from prnet_core.registration.preprocess import prepare_cloud
 
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
@@ -238,14 +237,14 @@ class ScanOdometry:
         lost, number = self._lost_scans, self._num_searches
         if self._lost_track.num_followed and not self._is_search_due():
             return None
-        source = prepare_cloud(sweep.at_middle(twist), segment.scale.voxel_size, config, np.zeros((1, 3)))
+        source = prepare_sweep(sweep, twist, segment.scale.voxel_size, self._registrations.relocation.config)
         if len(source) < config.min_points or clock.perf_counter() > deadline:
             return None
         self._num_searches += 1
         if not is_map_next(number):
             return self._lost_search.search_frame(source, sweep.points, self.keyframes, number, deadline)
         is_tracked = self._is_tracked(time)
-        guess = predicted if is_tracked else None
+        guess = predicted if is_tracked and not lost else None
         found = self._lost_search.search_map(source, segment.target(), guess, lost, deadline)
         if found is None or lost or not is_tracked or segment.elapsed is None:
             return found

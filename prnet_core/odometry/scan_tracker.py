@@ -21,7 +21,7 @@ SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have f
 MAX_CORRECTION = 4.0  # voxels by which the pose of a sweep that accelerates may move
 PREDICTED_POINTS = 1000  # of a sweep, that choose between predictions,
 MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as so far
-MIN_NEAR = 0.5  # share of the points that a prediction must bring nearer than that
+NEAR_DISTANCE, MIN_NEAR = 3.0, 0.5  # voxels: a prediction must bring this share of the points so near the target
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
 
 Attempt = tuple[Predicted, tuple[Registration, ...]]  # a prediction, and the registrations to try from it in turn
@@ -53,12 +53,12 @@ def track(
     guess, twist = predicted.pose, predicted.twist
     if sweep.times is None:
         registrations = tuple(dict.fromkeys(registrations))
-        source = _prepare(sweep, twist, target.voxel_size, source_config)
+        source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
     for number, registration in enumerate(registrations, start=1):
         if number == len(registrations):
             guess = predicted.pose
         if sweep.times is not None:
-            source = _prepare(sweep, twist, target.voxel_size, source_config)
+            source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
         left = deadline - clock.perf_counter()
         result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
         if usual is not None:
@@ -83,7 +83,7 @@ def track(
     return first
 
 
-def _prepare(sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
+def prepare_sweep(sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
     """A sweep, deskewed with a twist (6,), as a source."""
     points = sweep.at_middle(twist)
     if len(points) and voxel_size > 0.0:
@@ -102,7 +102,7 @@ def is_near_target(sweep: Sweep, predicted: Predicted, target: PreparedCloud) ->
     """Whether a prediction brings most points of a sweep near a target: from elsewhere no registration converges."""
     if len(sweep) == 0 or len(target) == 0:
         return False
-    near = _distances(sweep, predicted, target) < MAX_PREDICTED_DISTANCE
+    near = _distances(sweep, predicted, target) < NEAR_DISTANCE
     return bool(near.mean() > MIN_NEAR)
 
 

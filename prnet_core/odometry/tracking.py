@@ -57,25 +57,27 @@ def wide_config(config: RegistrationConfig) -> RegistrationConfig:
     )
 
 
-def search_config(config: RegistrationConfig) -> RegistrationConfig:
+def search_config(quick: RegistrationConfig) -> RegistrationConfig:
     """Configuration of the search for a scan that was tracked just before: a quick one, and the prediction decides
     between symmetric alternatives."""
-    return replace(quick_config(config), guess_angle=GUESS_ANGLE, nearer_rivals=True, **FEW_ALTERNATIVES)
+    return replace(quick, guess_angle=GUESS_ANGLE, nearer_rivals=True, **FEW_ALTERNATIVES)
 
 
 class Registrations:
     """The registrations of one odometry, with one configuration each.
 
     full: as configured. tracking: for scans near a prediction, wide: further from it. search: by features, for a scan
-    that was tracked just before. relocation: while lost.
+    that was tracked just before. relocation: while lost. The last two are quick searches whose few candidates are
+    verified with all points.
     """
 
     def __init__(self, full: Registration):
         self.full = full
         self.tracking = Registration(None, tracking_config(full.config))
         self.wide = Registration(None, wide_config(full.config))
-        self.search = Registration(None, search_config(full.config))
-        self.relocation = Registration(None, quick_config(full.config))
+        quick = replace(quick_config(full.config), verified_points=full.config.verified_points)
+        self.search = Registration(None, search_config(quick))
+        self.relocation = Registration(None, quick)
 
 
 class Tracking:

@@ -13,6 +13,7 @@ from prnet_core.pairs.normalise import downsample_pair
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
 PATCH_RADIUS = 6.0  # spacings (voxels) of the dense cloud
 SPACING_NEIGHBOURS = 16
+LEAF_SIZE = 32
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,15 @@ def surface_pair(source: DenseCloud, target: DenseCloud, num_points: int, rng: n
 
 def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> SurfaceInputs:
     """The inputs at points (N, 3) on the dense cloud; `spacing` is that of the points."""
-    tree = cKDTree(cloud.points)
+    tree = cKDTree(cloud.points, leafsize=LEAF_SIZE)
     normals = orient_away(cloud.points, cloud.normals, cloud.origins)
     k = min(PATCH_CANDIDATES, len(cloud.points))
     distance, index = tree.query(points, k=k, distance_upper_bound=PATCH_RADIUS * cloud.spacing)
     distance, index = distance.reshape(len(points), k), index.reshape(len(points), k)
     within = np.isfinite(distance)
-    nearest = np.where(within[:, 0], index[:, 0], tree.query(points)[1])
+    nearest, alone = index[:, 0].copy(), ~within[:, 0]
+    if alone.any():
+        nearest[alone] = tree.query(points[alone])[1]
     # Spread over all candidates within the radius, whatever their number; the nearest one fills an empty patch.
     count = np.maximum(within.sum(axis=1), 1)
     chosen = (np.arange(PATCH_POINTS) * count[:, None]) // PATCH_POINTS
@@ -85,25 +88,23 @@ def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> Sur
     patches = _patch_features(points, own, cloud.points[members], normals[members], PATCH_RADIUS * cloud.spacing)
     origin = points.mean(axis=0)
     scaled = (points - origin) / spacing
-    return SurfaceInputs(scaled.astype(np.float32), own.astype(np.float32), patches.astype(np.float32), origin)
+    return SurfaceInputs(scaled.astype(np.float32), own.astype(np.float32), patches, origin)
 
 
 def _patch_features(points, normals, members, member_normals, radius: float) -> np.ndarray:
     """(N, K, 5): d / r, h / r, n_1 . d, n_2 . d, n_1 . n_2; d is the unit vector to the neighbour in the products."""
-    line = members - points[:, None]
-    length = np.linalg.norm(line, axis=2)
+    line = (members - points[:, None]).astype(np.float32)
+    normals, member_normals = normals.astype(np.float32), member_normals.astype(np.float32)
+    length = np.sqrt(np.einsum("nki,nki->nk", line, line))
     height = np.einsum("nki,ni->nk", line, normals)
     inverse = 1.0 / np.maximum(length, 1e-9)
-    return np.stack(
-        [
-            length / radius,
-            height / radius,
-            height * inverse,
-            np.einsum("nki,nki->nk", line, member_normals) * inverse,
-            np.einsum("nki,ni->nk", member_normals, normals),
-        ],
-        axis=2,
-    )
+    features = np.empty((*length.shape, 5), np.float32)
+    features[..., 0] = length / radius
+    features[..., 1] = height / radius
+    features[..., 2] = height * inverse
+    features[..., 3] = np.einsum("nki,nki->nk", line, member_normals) * inverse
+    features[..., 4] = np.einsum("nki,ni->nk", member_normals, normals)
+    return features
 
 
 def point_spacing(points: np.ndarray) -> float:

@@ -192,6 +192,21 @@ def least_constrained_axis(information: np.ndarray) -> np.ndarray:
     return np.linalg.eigh(information[:3, :3])[1][:, 0]
 
 
+def share_meeting(
+    source: PreparedCloud,
+    target: PreparedCloud,
+    transform: np.ndarray,
+    max_distance: float,
+    config: RegistrationConfig,
+) -> float:
+    """Share of source points that a transform brings within a distance (voxels) of target points with like normals."""
+    step = max(1, len(source) // 500)
+    index, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
+    normals = source.normals[::step] @ transform[:3, :3].T
+    cosines = np.abs(np.sum(normals * target.normals[index], axis=1))
+    return float(((distance < max_distance) & (cosines > MIN_NORMAL_COSINE)).mean())
+
+
 def count_close(
     source: PreparedCloud,
     target: PreparedCloud,

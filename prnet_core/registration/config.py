@@ -31,13 +31,15 @@ class RegistrationConfig:
     final_iterations: int = 30
     refined_hypotheses: int = 4  # hypotheses of a stage that reach the fine stage,
     finished_share: float = 0.5  # and the last one, with this share of the best one's points near the target
+    min_meeting_fine: float = 0.08  # share of the source that meets surfaces of the target within the distance of the
+    min_meeting_final: float = 0.15  # fine and of the last stage before it: of less too little could be verified
 
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     surface_points: int = 768  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical
-    network_hypotheses: int = 8  # transforms taken from a network with rotation-invariant inputs
+    network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40

@@ -8,10 +8,12 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.detail import is_distinctive
 from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
+from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import describe, fit, is_certain, verify
 
 
@@ -80,10 +82,14 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
 def _another_agrees_more(
     best: Candidate, others: list[Candidate], guess: np.ndarray | None, config: RegistrationConfig
 ) -> bool:
-    """Whether a transform far from the guess violates free space as moving things do, and another agrees more."""
-    violated = best.quality.violation is not None and best.quality.violation > config.max_violation_certain
-    agreement = best.quality.agreement
-    return violated and not is_near(best, guess, config) and any(o.quality.agreement > agreement for o in others)
+    """Whether a transform far from the guess violates free space as moving things do, and another agrees more.
+
+    Another one that the scene does not constrain is no rival: it could be moved to where it agrees less.
+    """
+    quality = best.quality
+    if quality.violation is None or quality.violation <= config.max_violation_certain or is_near(best, guess, config):
+        return False
+    return any(o.quality.agreement > quality.agreement and free_direction(o.quality, config) is None for o in others)
 
 
 def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

@@ -45,20 +45,27 @@ def darboux_angles(
     """
     line = (points[neighbor] - points[centre]) / distance[:, None]
     first, second = normals[centre], normals[neighbor]
-    cos_first, cos_second = np.sum(first * line, axis=1), np.sum(second * line, axis=1)
+    cos_first, cos_second = dots(first, line), dots(second, line)
     swap = np.abs(cos_first) < np.abs(cos_second)
-    u = np.where(swap[:, None], second, first)
-    other = np.where(swap[:, None], first, second)
-    line = np.where(swap[:, None], -line, line)
-    phi = np.where(swap, -cos_second, cos_first)
-    v = np.cross(line, u)
-    length = np.linalg.norm(v, axis=1)
+    phi, along = np.where(swap, -cos_second, cos_first), np.where(swap, -cos_first, cos_second)
+    between, squared = dots(first, second), dots(normals, normals)[np.where(swap, neighbor, centre)]
+    length = np.sqrt(np.maximum(squared - phi**2, 0.0))  # of d x u
     valid = length > 1e-6
-    v = v / np.where(valid, length, 1.0)[:, None]
-    w = np.cross(u, v)
-    alpha = np.sum(v * other, axis=1)
-    theta = np.arctan2(np.sum(w * other, axis=1), np.sum(u * other, axis=1))
+    length = np.where(valid, length, 1.0)
+    alpha = triple_products(line, first, second) / length
+    theta = np.arctan2((along - phi * between) / length, between)
     return theta, alpha, phi, valid
+
+
+def dots(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Dot products (E,) of the rows of (E, 3) and (E, 3)."""
+    return np.einsum("ej,ej->e", first, second)
+
+
+def triple_products(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a . (b x c) of the rows of three arrays (E, 3), (E,)."""
+    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = a.T, b.T, c.T
+    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
 
 
 def histogram(row: np.ndarray, value: np.ndarray, limit: float, num_rows: int) -> np.ndarray:

@@ -12,12 +12,13 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration.alignment import (
-    AlignmentQuality,
     count_close,
     least_constrained_axis,
     measure_alignment,
+    share_meeting,
 )
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
+from prnet_core.registration.candidate import Aligned, Candidate
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
@@ -25,37 +26,13 @@ from prnet_core.registration.network_hypotheses import network_transforms, rotat
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import is_certain, may_stand_out, outstanding_factor, score, verify
+from prnet_core.registration.verify import is_certain, may_stand_out, outstanding_factor, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
 Hypotheses = Literal["guess", "features", "network", "all"]
 Named = list[tuple[str, np.ndarray]]
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A refined hypothesis: its name, transform (4, 4) in voxel units, alignment quality, and status by itself."""
-
-    hypothesis: str
-    transform: np.ndarray
-    quality: AlignmentQuality
-    status: str
-
-    @property
-    def score(self) -> float:
-        """Ranks the candidates of one pair of clouds; higher is better."""
-        return score(self.quality)
-
-
-@dataclass(frozen=True, eq=False)
-class Aligned:
-    """A transform (4, 4) of one stage of the refinement, and how many source points it brings near the target."""
-
-    name: str
-    transform: np.ndarray
-    close: int
 
 
 @dataclass
@@ -243,7 +220,8 @@ class Search:
             levels = self.source.coarse_level, self.target.coarse_level
             limits = config.coarse_distance_voxels, config.coarse_iterations
             transform = align(*levels, transform, *limits, config, self.deadline)
-        transform = self._align(transform, config.fine_distance_voxels, config.fine_iterations)
+        limits = config.fine_distance_voxels, config.fine_iterations
+        transform = self._align(transform, *limits, config.min_meeting_fine)
         return self._finish(Aligned(name, transform, 0))
 
     def _finish_best(self, coarse: list[Aligned]) -> list[Candidate]:
@@ -272,7 +250,8 @@ class Search:
 
     def _finish(self, item: Aligned) -> Candidate:
         config = self.config
-        transform = self._align(item.transform, config.final_distance_voxels, config.final_iterations)
+        limits = config.final_distance_voxels, config.final_iterations
+        transform = self._align(item.transform, *limits, config.min_meeting_final)
         quality = measure_alignment(self.source, self.target, transform, config)
         return Candidate(item.name, transform, quality, verify(quality, config)[0])
 
@@ -289,7 +268,12 @@ class Search:
     def _count_close(self, transform: np.ndarray, distance: float) -> int:
         return count_close(self.source, self.target, transform, distance, self.config)
 
-    def _align(self, transform: np.ndarray, distance: float, max_iterations: int) -> np.ndarray:
+    def _align(
+        self, transform: np.ndarray, distance: float, max_iterations: int, min_meeting: float = 0.0
+    ) -> np.ndarray:
+        """GICP, unless no more than `min_meeting` of the source meets the target within `distance`."""
+        if min_meeting and share_meeting(self.source, self.target, transform, distance, self.config) <= min_meeting:
+            return transform
         levels = self.source.level, self.target.level
         return align(*levels, transform, distance, max_iterations, self.config, self.deadline)
 

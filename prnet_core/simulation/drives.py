@@ -12,7 +12,7 @@ from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.closet import closet_and_hall
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.garage import garage
-from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
+from prnet_core.simulation.lidar import DomeLidar, NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.moving_scene import Trajectory
 from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
@@ -34,6 +34,7 @@ PLACES: dict[str, Callable[[int], Place]] = {
 SENSORS: dict[str, Callable[[], SpinningLidar | NonRepetitiveLidar | DepthCamera]] = {
     **{f"lidar{beams}": lambda beams=beams: SpinningLidar.with_beams(beams) for beams in (16, 32, 64, 128)},
     "livox": NonRepetitiveLidar,
+    "livox360": DomeLidar,
     "kinect": DepthCamera.kinect_like,
     "stereo": DepthCamera.table_top_stereo,
 }

@@ -112,6 +112,23 @@ class NonRepetitiveLidar:
         return spherical(elevation, azimuth)
 
 
+@dataclass(frozen=True)
+class DomeLidar(NonRepetitiveLidar):
+    """A Livox-like LiDAR that sees all around, between two elevations; its pattern differs from scan to scan."""
+
+    min_range: float = 0.1
+    max_range: float = 40.0
+    elevations_deg: tuple[float, float] = (-7.0, 52.0)
+    rates_hz: tuple[float, float] = (32.7, 487.3)
+    """Rotations, and nods between the elevations."""
+
+    def _directions(self, times: np.ndarray) -> np.ndarray:
+        azimuth = 2.0 * np.pi * self.rates_hz[0] * times
+        lowest, highest = np.deg2rad(self.elevations_deg)
+        nod = np.abs(2.0 * (self.rates_hz[1] * times % 1.0) - 1.0)
+        return spherical(lowest + (highest - lowest) * nod, azimuth)
+
+
 def measured_points(
     lidar: SpinningLidar | NonRepetitiveLidar,
     scene: RayScene | MovingScene,

@@ -132,6 +132,16 @@ ABLATIONS = {
         ),
         True,
     ),
+    "differences": Ablation(
+        "Ours: form of the losses, width",
+        (
+            Row("losses in the exact form, embedding 256", network={"matching_weight": 0.0}),
+            Row("losses as printed, embedding 256", network={"matching_weight": 0.0, "loss_form": "printed"}),
+            Row("losses in the exact form, embedding 512", network={"matching_weight": 0.0, "embedding": 512}),
+        ),
+        True,
+        "What two differences from the paper cost in a short training (docs/paper.md).",
+    ),
 }  # fmt: skip
 
 

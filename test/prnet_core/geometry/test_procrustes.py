@@ -165,3 +165,29 @@ def test_among_several_hypotheses_is_one_that_few_correct_matches_support():
     assert found.shape == (6, 4, 4, 4)
     errors = geodesic_angle(found[..., :3, :3], T[:, None, :3, :3].expand(6, 4, 3, 3))
     assert errors.amin(dim=1).max() < 1e-2
+
+
+def test_robust_with_normals_selects_the_transform_under_which_the_surfaces_agree():
+    """Matches are divided between the correct transform and one that turns a slab over, where points lie as near."""
+    slab = torch.rand(1, 400, 3, dtype=torch.float64, generator=GENERATOR) * torch.tensor([8.0, 8.0, 0.0])
+    source = slab - slab.mean(dim=1, keepdim=True)
+    normals = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64).expand_as(source)
+    turned = torch.diag(torch.tensor([1.0, -1.0, -1.0], dtype=torch.float64))
+    matched = torch.cat([source[:, :180], source[:, 180:] @ turned], dim=1)
+    cloud = torch.cat([source, source @ turned], dim=1)
+    radius = source.new_tensor([12.0])
+    misled = robust_procrustes(source, matched, None, cloud, radius)
+    correct = robust_procrustes(source, matched, None, cloud, radius, (normals, torch.cat([normals, normals], dim=1)))
+    assert geodesic_angle(misled[0, :3, :3], turned) < 1e-2
+    assert geodesic_angle(correct[0, :3, :3], torch.eye(3, dtype=torch.float64)) < 1e-2
+
+
+def test_hypotheses_with_normals_treat_each_pair_of_a_batch_independently():
+    source, target, _ = problem(points=60)
+    weights = torch.rand(6, 60, dtype=torch.float64, generator=GENERATOR)
+    normals = tuple(torch.nn.functional.normalize(cloud, dim=-1) for cloud in (source, target))
+    radius = torch.full((6,), 6.0, dtype=torch.float64)
+    together = robust_hypotheses(source, target, weights, target, radius, 2, normals)
+    for i in range(6):
+        one = robust_hypotheses(*(v[i] for v in (source, target, weights, target, radius)), 2, [n[i] for n in normals])
+        torch.testing.assert_close(together[i], one)

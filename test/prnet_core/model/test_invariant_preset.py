@@ -57,6 +57,15 @@ def test_inputs_do_not_change_when_the_cloud_moves():
     np.testing.assert_allclose(first.points @ T[:3, :3].T, second.points, atol=1e-5)
 
 
+@torch.no_grad()
+def test_features_do_not_change_between_passes():
+    cloud = torch.tensor(bumpy_cloud(300))[None]
+    source, _ = surface_clouds(cloud, cloud)
+    T = torch.tensor(rigid(4), dtype=torch.float32)[None]
+    net = network()
+    torch.testing.assert_close(net.dgcnn(source.moved(T)), net.dgcnn(source), atol=1e-3, rtol=1e-3)
+
+
 def test_identical_clouds_are_registered_without_training():
     points, T = bumpy_cloud(500), rigid(4)
     answer = network().register(torch.tensor(points)[None], torch.tensor(moved(T, points))[None])[0].numpy()

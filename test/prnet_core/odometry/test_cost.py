@@ -6,6 +6,7 @@ from odometry_scenes import scan
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.deskew import CHUNK, deskew
+from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.sweep import make_sweep
 from prnet_core.registration import Registration, RegistrationConfig
 
@@ -47,3 +48,20 @@ def test_a_map_prepared_beforehand_changes_no_result():
         prepared.prepare_next()
         assert update.status == expected.status
         np.testing.assert_array_equal(update.T_odom_sensor, expected.T_odom_sensor)
+
+
+def test_while_lost_the_voxel_size_is_chosen_again_only_when_the_scene_changes(monkeypatch):
+    registration, chosen = Registration(None), []
+    choose = registration.voxel_size_for
+    monkeypatch.setattr(registration, "voxel_size_for", lambda points: chosen.append(1) or choose(points))
+    near, far = (make_sweep(scale * scan(0)[0], None, registration.config, None) for scale in (1.0, 1.3))
+    scene = SceneScale(registration)
+    for sweep, is_lost, expected in (
+        (near, False, 1),
+        (far, False, 1),
+        (far, True, 2),
+        (far, True, 2),
+        (near, True, 3),
+    ):
+        scene.update(sweep, is_lost)
+        assert len(chosen) == expected

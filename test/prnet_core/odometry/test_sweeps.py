@@ -71,6 +71,17 @@ def test_a_narrow_non_repetitive_lidar_is_followed_from_its_first_scan_on():
         assert se3.rotation_angle(error[:3, :3]) < 0.02
 
 
+def test_a_sparse_lidar_that_sees_all_around_is_followed_in_a_street():
+    """8,400 points over 40 m: few surfaces show in voxels that hold a point each."""
+    scans = list(make_drive("street", "livox360", 8))
+    updates = run([(scan.stamp, scan.points, scan.point_times) for scan in scans])
+    assert "rejected" not in [update.status for update in updates]
+    motion = se3.invert(scans[0].T_world_sensor) @ scans[-1].T_world_sensor
+    error = se3.invert(motion) @ updates[-1].T_odom_sensor
+    assert np.linalg.norm(motion[:3, 3]) > 1.5
+    assert np.linalg.norm(error[:3, 3]) < 0.3
+
+
 def test_a_start_in_a_closet_is_followed():
     """Surfaces are 1 m away, so the motion between the first two scans is many voxels."""
     scans = list(make_drive("closet", "lidar32", 5, 11))

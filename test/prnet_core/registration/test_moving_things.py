@@ -9,11 +9,12 @@ import pytest
 from prnet_core.geometry import se3
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
 from prnet_core.registration.config import without_alternatives
 from prnet_core.registration.decision import decide
 from prnet_core.registration.detail import Detail
 from prnet_core.registration.free_space import FreeSpace
-from prnet_core.registration.search import Candidate, Search
+from prnet_core.registration.search import Search
 from prnet_core.registration.verify import may_stand_out, outstanding_factor, verify
 
 CONFIG = RegistrationConfig()
@@ -99,3 +100,10 @@ def test_a_violated_transform_is_weak_where_another_agrees_more():
     assert best.status == "accepted" and other.status == "rejected"
     decision = decide(Found([best, other]), best, None)
     assert decision.status == "weak" and "agrees more" in decision.reason
+
+
+def test_a_transform_that_the_scene_does_not_constrain_is_no_rival():
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    along_x = np.diag([0.0, *np.full(5, 0.3)])
+    free = replace(other, quality=replace(other.quality, information=along_x))
+    assert decide(Found([best, free]), best, None).status == "accepted"
