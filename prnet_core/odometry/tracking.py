@@ -16,7 +16,8 @@ MAX_ROTATION = 0.1  # radians from the prediction: near it
 FREE_FACTOR = 4.0  # times as far where the scene does not constrain a direction: there the prediction counts
 MIN_FIT = 0.8  # of the usual share of the overlap that agrees
 MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
-MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it
+MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it, and
+MAX_VIOLATION_FREE = 0.045  # where a direction is free: little constrains what slid there
 GAIN = 0.2  # of the latest scan in what is usual
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
@@ -108,7 +109,8 @@ class Tracking:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
 
         scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise;
-        what does not overlap has come into view.
+        what does not overlap has come into view. Where a direction is not constrained the result is weak: a narrow
+        view of a wall agrees with little of the map.
         """
         if result.usable or self._covariance is None:
             return result
@@ -117,7 +119,8 @@ class Tracking:
         factor = FREE_FACTOR if is_free else 1.0
         is_near = distance < factor * MAX_TRANSLATION * scale and angle < factor * MAX_ROTATION
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
-        fits = fits and (result.violation is None or result.violation < MAX_VIOLATION)
+        max_violation = MAX_VIOLATION_FREE if is_free else MAX_VIOLATION
+        fits = fits and (result.violation is None or result.violation < max_violation)
         if not (is_near and fits):
             return result
         if is_free:
