@@ -61,7 +61,8 @@ class Search:
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none).
         """
-        self._guess, best = guess, None  # type: np.ndarray | None, Candidate | None
+        self._guess = guess
+        best: Candidate | None = None
         for run in self._stages(guess, identity, hypotheses):
             if best is not None and self.is_out_of_time():
                 break
