@@ -10,6 +10,7 @@ from prnet_core.odometry.sweep import Sweep
 from prnet_core.registration import Registration
 from prnet_core.registration.range_noise import precise_range
 
+MOST_LEFT = 0.4  # of a scan's points after the voxel filter: a sparse scan shows surfaces in larger voxels only
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
 LOST_CHANGE = 1.15  # the same since the last choice while lost
@@ -58,7 +59,7 @@ class SceneScale:
         self._median_range, self._lost_range = median, median if is_lost else 0.0
         ranges = np.linalg.norm(sweep.points[:: max(1, len(sweep) // 10_000)], axis=1)
         self.reach = REACH * (float(np.quantile(ranges, 0.99)) + median)
-        voxel_size = self._registration.voxel_size_for(sweep.points)
+        voxel_size = self._registration.voxel_size_for(sweep.points, MOST_LEFT)
         if not self.voxel_size / VOXEL_CHANGE < voxel_size < self.voxel_size * VOXEL_CHANGE:
             self.voxel_size = voxel_size
         return self.voxel_size

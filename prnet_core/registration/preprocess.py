@@ -16,7 +16,7 @@ from prnet_core.registration.views import View, make_views
 
 MAX_COORDINATE = 1e12  # larger ones are no points: some drivers send the largest float32 for a ray without a return
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
-MOST_LEFT = 0.5  # share of a cloud's points that the automatic voxel size leaves at most
+MOST_LEFT = 0.7  # share of a cloud's points that the automatic voxel size leaves at most
 NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
 NOISY_NEIGHBORS = 2  # times as many
 
@@ -152,12 +152,11 @@ def precise_points(points: np.ndarray, config: RegistrationConfig, origin: np.nd
     return points if limit == np.inf else points[ranges <= limit]
 
 
-def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
+def choose_voxel_size(points: np.ndarray, target_points: int, most_left: float = MOST_LEFT) -> float:
     """Voxel size that leaves about `target_points` of the points (N, 3), by the cloud's own scale.
 
-    At most half of the points are left (points that are there twice count once): the surfaces of a sparse scan show
-    only in voxels larger than its point spacing. Equivariant to a change of unit. Returns 0.0 when the points have no
-    extent.
+    A cloud with fewer points than that gets about its point spacing (`most_left` of its points left; points that are
+    there twice count once). Equivariant to a change of unit. Returns 0.0 when the points have no extent.
     """
     if len(points) < 2:
         return 0.0
@@ -169,7 +168,7 @@ def choose_voxel_size(points: np.ndarray, target_points: int) -> float:
     columns = np.ascontiguousarray(centred[::step].T) / extent
     columns -= columns.min(axis=1, keepdims=True)
     low, high = np.log(1e-3), np.log(1.0)
-    wanted = min(target_points, MOST_LEFT * count_voxels(columns, np.exp(low)))
+    wanted = min(target_points, most_left * count_voxels(columns, np.exp(low)))
     for _ in range(9):
         middle = 0.5 * (low + high)
         if count_voxels(columns, np.exp(middle)) > wanted:

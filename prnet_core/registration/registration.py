@@ -11,6 +11,7 @@ from prnet_core.geometry import se3
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.decision import decide
 from prnet_core.registration.preprocess import (
+    MOST_LEFT,
     PreparedCloud,
     check_origin,
     choose_voxel_size,
@@ -74,9 +75,12 @@ class Registration:
         result.timings["preprocess"] = time.perf_counter() - began - sum(result.timings.values())
         return result
 
-    def voxel_size_for(self, points: np.ndarray) -> float:
-        """The configured voxel size, or the one that suits the scale of clean points (N, 3); 0 without extent."""
-        return self.config.voxel_size or choose_voxel_size(points, self.config.target_points)
+    def voxel_size_for(self, points: np.ndarray, most_left: float = MOST_LEFT) -> float:
+        """The configured voxel size, or the one that suits the scale of clean points (N, 3); 0 without extent.
+
+        most_left: share of the points that the voxel filter leaves at most.
+        """
+        return self.config.voxel_size or choose_voxel_size(points, self.config.target_points, most_left)
 
     def pair_voxel_size_for(self, points: np.ndarray) -> float:
         """The voxel size for a pair of clean clouds (N, 3), one of them these: see `surface_voxel_size`."""

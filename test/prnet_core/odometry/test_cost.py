@@ -53,7 +53,7 @@ def test_a_map_prepared_beforehand_changes_no_result():
 def test_while_lost_the_voxel_size_is_chosen_again_only_when_the_scene_changes(monkeypatch):
     registration, chosen = Registration(None), []
     choose = registration.voxel_size_for
-    monkeypatch.setattr(registration, "voxel_size_for", lambda points: chosen.append(1) or choose(points))
+    monkeypatch.setattr(registration, "voxel_size_for", lambda *args: chosen.append(1) or choose(*args))
     near, far = (make_sweep(scale * scan(0)[0], None, registration.config, None) for scale in (1.0, 1.3))
     scene = SceneScale(registration)
     for sweep, is_lost, expected in (
