@@ -21,6 +21,7 @@ NUM_VIEWS = 2  # newest keyframes whose rays verify free space
 MAX_POINTS = 40_000  # of the map before the voxel filter, and
 MAX_FILTERED_POINTS = 100_000  # of the keyframes that are filtered at once: they bound the cost of a change
 MAX_REFINED = 3  # keyframes a scan that are filtered again for a smaller voxel, the newest first
+FINE_ENOUGH = 1.5  # voxels that fine surfaces were filtered for: their points are then still closer than a voxel
 NO_VIEW = -1
 NORMAL_NEIGHBORS = 10
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
@@ -125,7 +126,8 @@ class LocalMap:
 
     def _refine_surfaces(self) -> None:
         """Filter the keyframes that were added, and of those that are coarser than the voxel the newest ones."""
-        coarse = [i for i, surface in enumerate(self._filtered) if surface.voxel_size > self._voxel_size]
+        enough = (FINE_ENOUGH * self._voxel_size if surface.is_fine else self._voxel_size for surface in self._filtered)
+        coarse = [i for i, limit in enumerate(enough) if self._filtered[i].voxel_size > limit]
         if not coarse:
             return
         num_added = sum(surface is EMPTY for surface in self._filtered)
