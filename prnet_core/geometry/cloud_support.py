@@ -31,9 +31,7 @@ def cloud_support(
     for some in transforms.split(CHUNK, dim=-3):  # in parts that fit into a processor's cache
         moved = transform_points(some, subset)
         nearest = torch.cdist(moved.flatten(-3, -2), cloud).amin(dim=-1).unflatten(-1, moved.shape[-3:-1])
-        squared = nearest.square()
-        over_scales = torch.stack([closeness(squared, s * radius.unsqueeze(-1)) for s in scales]).sum(dim=0)
-        shares.append(over_scales.mean(dim=-1))
+        shares.append(closeness_over_scales(nearest.square(), radius, scales).mean(dim=-1))
     return torch.cat(shares, dim=-1)
 
 
@@ -78,3 +76,8 @@ def closeness(squared: Tensor, scale: Tensor) -> Tensor:
     """s^2 / (s^2 + r^2), in (0, 1]; squared (..., K), scale (...)."""
     scale = scale.square().unsqueeze(-1)
     return scale / (scale + squared)
+
+
+def closeness_over_scales(squared: Tensor, radius: Tensor, scales: tuple[float, ...]) -> Tensor:
+    """The sum of `closeness` over scales, which are fractions of the radius (...)."""
+    return torch.stack([closeness(squared, scale * radius.unsqueeze(-1)) for scale in scales]).sum(dim=0)

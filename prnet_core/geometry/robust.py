@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .cloud_support import closeness, cloud_support, every, surface_support
+from .cloud_support import closeness, closeness_over_scales, cloud_support, every, surface_support
 from .kabsch import procrustes
 from .spatial_consistency import (
     compatible_matches,
@@ -168,5 +168,4 @@ def _support(transforms: Tensor, source: Tensor, target: Tensor, weights: Tensor
     weights = weights + torch.finfo(weights.dtype).tiny
     weights = weights / weights.sum(dim=-1, keepdim=True)
     squared = squared_residuals(transforms, source.unsqueeze(-3), target.unsqueeze(-3))
-    over_scales = torch.stack([closeness(squared, scale * radius.unsqueeze(-1)) for scale in SUPPORT_SCALES]).sum(dim=0)
-    return (weights.unsqueeze(-2) * over_scales).sum(dim=-1)
+    return (weights.unsqueeze(-2) * closeness_over_scales(squared, radius, SUPPORT_SCALES)).sum(dim=-1)

@@ -40,6 +40,10 @@ class Surface(NamedTuple):
     is_fine: bool
     voxel_size: float
 
+    def suits(self, voxel_size: float) -> bool:
+        """Whether its points are close enough for a voxel of this size."""
+        return self.voxel_size <= (FINE_ENOUGH if self.is_fine else 1.0) * voxel_size
+
 
 EMPTY = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False, np.inf)
 
@@ -126,8 +130,7 @@ class LocalMap:
 
     def _refine_surfaces(self) -> None:
         """Filter the keyframes that were added, and of those that are coarser than the voxel the newest ones."""
-        enough = (FINE_ENOUGH * self._voxel_size if surface.is_fine else self._voxel_size for surface in self._filtered)
-        coarse = [i for i, limit in enumerate(enough) if self._filtered[i].voxel_size > limit]
+        coarse = [i for i, surface in enumerate(self._filtered) if not surface.suits(self._voxel_size)]
         if not coarse:
             return
         num_added = sum(surface is EMPTY for surface in self._filtered)

@@ -21,7 +21,8 @@ MAX_VIOLATION_FREE = 0.045  # where a direction is free: little constrains what 
 GAIN = 0.2  # of the latest scan in what is usual
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
-GUESS_ANGLE = np.pi / 4  # from the prediction: no rotation by 90 degrees of a symmetric place is nearer to it
+NEARER_RIVALS: dict[str, Any] = {"guess_angle": np.pi / 4, "nearer_rivals": True}
+"""No rotation by 90 degrees of a symmetric place is nearer to the prediction than a result within that angle."""
 FEW_ALTERNATIVES: dict[str, Any] = {"refined_alternatives": 1, "alternative_iterations": 5}
 
 
@@ -36,8 +37,7 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         coarse_iterations=0,
         final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
-        guess_angle=GUESS_ANGLE,
-        nearer_rivals=True,
+        **NEARER_RIVALS,
     )
 
 
@@ -60,7 +60,7 @@ def wide_config(config: RegistrationConfig) -> RegistrationConfig:
 def search_config(quick: RegistrationConfig) -> RegistrationConfig:
     """Configuration of the search for a scan that was tracked just before: a quick one, and the prediction decides
     between symmetric alternatives."""
-    return replace(quick, guess_angle=GUESS_ANGLE, nearer_rivals=True, **FEW_ALTERNATIVES)
+    return replace(quick, **NEARER_RIVALS, **FEW_ALTERNATIVES)
 
 
 class Registrations:

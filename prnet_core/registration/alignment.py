@@ -200,9 +200,8 @@ def share_meeting(
     config: RegistrationConfig,
 ) -> float:
     """Share of source points that a transform brings within a distance (voxels) of target points with like normals."""
-    step = max(1, len(source) // 500)
-    index, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
-    normals = source.normals[::step] @ transform[:3, :3].T
+    some, index, distance = _nearest_of_some(source, target, transform, 500, config)
+    normals = source.normals[some] @ transform[:3, :3].T
     cosines = np.abs(np.sum(normals * target.normals[index], axis=1))
     return float(((distance < max_distance) & (cosines > MIN_NORMAL_COSINE)).mean())
 
@@ -215,6 +214,13 @@ def count_close(
     config: RegistrationConfig,
 ) -> int:
     """Source points, of about a thousand, that a transform brings within a distance (voxels) of the target."""
-    step = max(1, len(source) // 1000)
-    _, distance = nearest(target.level.tree, se3.apply(transform, source.points[::step]), config.num_threads)
+    _, _, distance = _nearest_of_some(source, target, transform, 1000, config)
     return int((distance < max_distance).sum())
+
+
+def _nearest_of_some(
+    source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, count: int, config: RegistrationConfig
+) -> tuple[slice, np.ndarray, np.ndarray]:
+    """About `count` source points: which, and the index and distance of each one's nearest target point."""
+    some = slice(None, None, max(1, len(source) // count))
+    return some, *nearest(target.level.tree, se3.apply(transform, source.points[some]), config.num_threads)
