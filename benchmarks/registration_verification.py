@@ -2,11 +2,13 @@
 
     for each name of --list:  python benchmarks/registration_verification.py --collect NAME      (minutes each)
     python benchmarks/registration_verification.py --report --out docs/results/registration_verification.json
+    python benchmarks/registration_verification.py --report --held-out | --without-origin  --out FILE
     python benchmarks/registration_verification.py --fit     writes prnet_core/registration/calibration.py
 
 Candidates lie in data/verification_candidates (not part of the repository). The coefficients
 of the confidence and the thresholds come from the other groups: `verification_thresholds.py`.
-`--report --held-out` reports the groups that nothing was chosen on. `registration_whole.py` measures the whole search.
+`--held-out` reports the scans that nothing was chosen on, `--without-origin` the clouds without a sensor origin, whose
+thresholds are those of the scans. `registration_whole.py` measures the whole search.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
+from origin_free_pairs import HELD_OUT_ROOMS, different_fused, fused_pairs, object_pairs
 from registration_data import shape_views
 from results_page import page, write_results
 from verification_candidates import Row, collect, load, measure_again
@@ -34,7 +37,7 @@ from verification_data import (
     twin_pairs,
 )
 from verification_fit import draw_reliability, left_out_confidence, reliability, write_calibration
-from verification_notes import HELD_OUT_NOTES, NOTES
+from verification_notes import HELD_OUT_NOTES, NOTES, WITHOUT_ORIGIN_NOTES
 from verification_odometry import odometry_rows
 from verification_rules import (
     CONFIG,
@@ -50,6 +53,7 @@ from verification_thresholds import GRIDS, Table, choose, leave_one_group_out, m
 from prnet_core.registration import RegistrationConfig
 
 ALIKE = ("different twins",)
+WITHOUT_ORIGIN = ("bunny", "fragments", "object views", "different objects", "fused rooms", "different fused rooms")
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "results" / "figures" / "verification_reliability.png"
 
 
@@ -71,6 +75,12 @@ SPECIAL = {
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,
+    "object views": object_pairs,
+    **{
+        f"{prefix}{name}": partial(make, f"{prefix}{name}", first)
+        for prefix, first in (("", 0), ("held out ", HELD_OUT_ROOMS))
+        for name, make in (("fused rooms", fused_pairs), ("different fused rooms", different_fused))
+    },
 }
 
 
@@ -91,16 +101,16 @@ def left_out_configs(groups: dict[str, list[Row]]) -> tuple[dict[str, Registrati
 
 def check_table(table: Table, rows: list[Row]) -> None:
     """The table's rules are those of the library. Raises RuntimeError where they differ."""
-    measured = [row.detail is not None or row.quality.violation is None for row in rows]
+    measured = [row.detail is not None for row in rows]
     if not np.array_equal(table.distinctive(CONFIG)[measured], np.array([has_detail(row) for row in rows])[measured]):
         raise RuntimeError("verification_thresholds.py and detail.py differ")
     if not np.array_equal(table.accepted(CONFIG), [is_verified(row) for row in rows]):
         raise RuntimeError("verification_thresholds.py and verify.py accept different candidates")
 
 
-def report(groups: dict[str, list[Row]], is_held_out: bool = False) -> tuple[str, dict]:
-    """Markdown and what it is made of."""
-    title = f"Verification of registrations{': held-out sensors and places' if is_held_out else ''}"
+def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = None) -> tuple[str, dict]:
+    """Markdown and what it is made of. part: of the benchmark, in words; the whole development without notes."""
+    title = f"Verification of registrations{part}"
     lines = [
         "Candidates are refined hypotheses, correct by the tolerance of their group (2 degrees and 0.3 m unless the",
         "group says otherwise). *Before*: overlap and residual. *Now*: what the library gives if its search has found",
@@ -118,7 +128,7 @@ def report(groups: dict[str, list[Row]], is_held_out: bool = False) -> tuple[str
         "incorrect | pair: correct | incorrect | left out: correct | incorrect | none correct |",
         "|" + "---|" * 13,
     ]
-    configs, thresholds = ({}, []) if is_held_out else left_out_configs(groups)
+    configs, thresholds = left_out_configs(groups) if notes is None else ({}, [])
     totals: dict[str, int] = {}
     table = {}
     for name, rows in groups.items():
@@ -149,11 +159,11 @@ def report(groups: dict[str, list[Row]], is_held_out: bool = False) -> tuple[str
         table[name] = counts
         for key, value in counts.items():
             totals[key] = totals.get(key, 0) + value
-        lines.append(line(name, counts, is_chosen_on(name)))
-    lines.append(line("**all**", totals, not is_held_out))
-    if is_held_out:
-        return page(title, lines + HELD_OUT_NOTES), {"groups": table, "all": totals}
-    names = [name for name in (*available_groups(), *SPECIAL) if is_chosen_on(name) or name in ALIKE]
+        lines.append(line(name, counts, name in configs))
+    lines.append(line("**all**", totals, bool(configs)))
+    if notes is not None:
+        return page(title, lines + notes), {"groups": table, "all": totals}
+    names = [name for name in (*available_groups(), *SPECIAL) if is_scan_chosen_on(name) or name in ALIKE]
     missing = [name for name in names if name not in groups]
     if missing:
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
@@ -164,12 +174,20 @@ def report(groups: dict[str, list[Row]], is_held_out: bool = False) -> tuple[str
     return page(title, lines), {"groups": table, "all": totals}
 
 
-def is_chosen_on(group: str) -> bool:
-    """Whether thresholds and confidences may be fitted to a group."""
-    return group not in ALIKE and not group.startswith("held out")
+def is_held_out(group: str) -> bool:
+    return group.startswith("held out")
 
 
-def line(name: str, counts: dict, is_chosen_on: bool) -> str:
+def has_origin(group: str) -> bool:
+    return group.removeprefix("held out ") not in WITHOUT_ORIGIN
+
+
+def is_scan_chosen_on(group: str) -> bool:
+    """Whether thresholds may be fitted to a group."""
+    return group not in ALIKE and has_origin(group) and not is_held_out(group)
+
+
+def line(name: str, counts: dict, is_left_out: bool) -> str:
     def share(key: str, of: str) -> str:
         return f"{counts[key]} ({100 * counts[key] / counts[of]:.1f} %)" if counts[of] else "-"
 
@@ -179,7 +197,7 @@ def line(name: str, counts: dict, is_chosen_on: bool) -> str:
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
     left_out = ("left_out_correct", "best"), ("left_out_incorrect", "pairs")
-    cells += [share(*keys) for keys in left_out] if is_chosen_on else ["-", "-"]
+    cells += [share(*keys) for keys in left_out] if is_left_out else ["-", "-"]
     cells += [share("worst_accepted", "worst")]
     return f"| {name} | " + " | ".join(cells) + " |"
 
@@ -191,7 +209,8 @@ def main() -> None:
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))
     parser.add_argument("--measure-again", metavar="NAME", help="of the collected candidates, after a change")
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--held-out", action="store_true", help="with --report: the groups nothing was chosen on")
+    parser.add_argument("--held-out", action="store_true", help="with --report: the scans that nothing was chosen on")
+    parser.add_argument("--without-origin", action="store_true", help="with --report: clouds without a sensor origin")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
@@ -204,13 +223,21 @@ def main() -> None:
         name = arguments.measure_again
         measure_again(name, SPECIAL.get(name, lambda: pairs(name))())
     if arguments.fit:
-        groups = {name: rows for name, rows in load().items() if is_chosen_on(name)}
+        groups = {name: rows for name, rows in load().items() if name not in ALIKE and not is_held_out(name)}
         write_calibration(groups)
-        chosen = choose(make_table(groups))
+        chosen = choose(make_table({name: rows for name, rows in groups.items() if has_origin(name)}))
         print("\n".join(f"{name}: {getattr(chosen, name):g}, shipped {getattr(CONFIG, name):g}" for name in GRIDS))
     if arguments.report:
-        groups = {name: rows for name, rows in load().items() if name.startswith("held out") == arguments.held_out}
-        text, table = report(groups, arguments.held_out)
+        part, notes, groups = "", None, load()
+        if arguments.without_origin:
+            part, notes = ": clouds without a sensor origin", WITHOUT_ORIGIN_NOTES
+            groups = {name: rows for name, rows in groups.items() if not has_origin(name)}
+        else:
+            groups = {name: rows for name, rows in groups.items() if has_origin(name)}
+            groups = {name: rows for name, rows in groups.items() if is_held_out(name) == arguments.held_out}
+        if arguments.held_out:
+            part, notes = ": held-out sensors and places", HELD_OUT_NOTES
+        text, table = report(groups, part, notes)
         print(text)
         if arguments.out is not None:
             write_results(arguments.out, table, text)

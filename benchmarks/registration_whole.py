@@ -2,9 +2,8 @@
 
     OMP_NUM_THREADS=1 python benchmarks/registration_whole.py --group rooms
 
-Groups: those of `verification_data.py`, 'different places', 'narrow places', 'held out', 'held out different places',
-'different twins', and 'symmetric shapes': a cube and an open box, whose pose is not unique, and a cube with a knob,
-whose pose is.
+Groups: those of `registration_verification.py --list`, 'held out', and 'symmetric shapes': a cube and an open box,
+whose pose is not unique, and a cube with a knob, whose pose is.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
-from verification_data import Pair, different_places, narrow_places, pairs, twin_pairs
+from held_out_pairs import HELD_OUT, held_out_pairs
+from registration_verification import SPECIAL
+from verification_data import Pair, pairs
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration
@@ -68,11 +68,8 @@ def main() -> None:
     parser.add_argument("--with-identity", action="store_true", help="the same with the identity as guess, too")
     arguments = parser.parse_args()
     special = {
+        **SPECIAL,
         "held out": lambda: (pair for name in HELD_OUT for pair in held_out_pairs(name)),
-        "held out different places": held_out_places,
-        "different places": different_places,
-        "narrow places": narrow_places,
-        "different twins": lambda: twin_pairs(0, False),
         "symmetric shapes": symmetric_shapes,
     }
     found = special.get(arguments.group, lambda: pairs(arguments.group))()

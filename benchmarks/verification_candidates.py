@@ -58,7 +58,7 @@ class Row:
     errors: tuple[float, float]
     transform: np.ndarray  # T_target_source (4, 4)
     previous_information: float  # smallest eigenvalue with the target's normals alone
-    detail: Detail | None = None  # with sensor origins, where some thresholds could accept the candidate
+    detail: Detail | None = None  # where some thresholds could accept the candidate
     alternatives: tuple[Alternative, ...] = ()  # where some thresholds could accept the candidate
 
 
@@ -151,8 +151,8 @@ def previous_information(
 
 
 def detail_of(source: PreparedCloud, target: PreparedCloud, quality: AlignmentQuality) -> Detail | None:
-    """The detail of a measured candidate with sensor origins, where it may decide: see `could_be_accepted`."""
-    if quality.violation is None or not could_be_accepted(quality):
+    """The detail of a measured candidate, where it may decide: see `could_be_accepted`."""
+    if not could_be_accepted(quality):
         return None
     return measure_detail(source, target, quality, CONFIG)
 
@@ -175,9 +175,8 @@ def could_be_accepted(quality: AlignmentQuality) -> bool:
     """Whether some thresholds of `verification_thresholds.py` accept a candidate."""
     if quality.num_inliers < CONFIG.min_inliers or free_direction(quality, CONFIG) is not None:
         return False
-    if quality.violation is None:
-        return quality.agreement > 0.25
-    return quality.violation < 0.15 and quality.surface_agreement > 0.6 and quality.agreement > 0.15
+    agrees = quality.surface_agreement > 0.6 and quality.agreement > 0.15
+    return agrees and (quality.violation is None or quality.violation < 0.15)
 
 
 def collect(name: str, pairs: Iterator[Pair], part: tuple[int, int] = (0, 1)) -> None:

@@ -42,13 +42,13 @@ def fit_logistic(
     return minimize(loss, np.zeros(values.shape[1])).x
 
 
-def with_origin(rows: list[Row]) -> list[Row]:
-    """Candidates with a sensor origin, except those that are weak anyway: not constrained, planes alone."""
+def not_weak(rows: list[Row], has_origin: bool = True) -> list[Row]:
+    """Candidates with or without a sensor origin, except those that are weak anyway: not constrained, planes alone."""
     config = RegistrationConfig()
     return [
         row
         for row in rows
-        if row.quality.violation is not None
+        if (row.quality.violation is not None) == has_origin
         and (row.detail is None or is_distinctive(row.detail, row.quality, config))
         and free_direction(row.quality, config) is None
     ]
@@ -58,8 +58,8 @@ def left_out_confidence(groups: dict[str, list[Row]]) -> tuple[np.ndarray, np.nd
     """Confidences by the coefficients of the other groups, of candidates with an origin, and which are correct."""
     stated, correct = [], []
     for name, rows in groups.items():
-        rows = with_origin(rows)
-        others = {other: with_origin(found) for other, found in groups.items() if other != name}
+        rows = not_weak(rows)
+        others = {other: not_weak(found) for other, found in groups.items() if other != name}
         coefficients = fit_logistic(others, confidence_features)
         for row in rows:
             stated.append(1.0 / (1.0 + np.exp(-np.array(confidence_features(row.quality)) @ coefficients)))
@@ -102,8 +102,14 @@ def _between(stated: np.ndarray, low: float, high: float) -> np.ndarray:
 
 def write_calibration(groups: dict[str, list[Row]]) -> None:
     """Fit both confidences and write the module: scans by free space, clouds without an origin by agreement."""
-    scans = {name: with_origin(rows) for name, rows in groups.items() if rows[0].quality.violation is not None}
-    objects = {name: rows for name, rows in groups.items() if rows[0].quality.violation is None}
+    scans, objects = (
+        {
+            name: not_weak(rows, has_origin)
+            for name, rows in groups.items()
+            if (rows[0].quality.violation is not None) == has_origin
+        }
+        for has_origin in (True, False)
+    )
     by_free_space = fit_logistic(scans, confidence_features) if scans else FREE_SPACE_CONFIDENCE
     by_agreement = fit_logistic(objects, object_features) if objects else OBJECT_CONFIDENCE
     text = [

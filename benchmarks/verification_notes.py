@@ -79,6 +79,9 @@ all nine. *Table top*: a noisy stereo camera is used as far as its noise is belo
 itself shows. Views of a single wall are not constrained, and are left out of the percentages. Groups that were held
 out before: see `surveys.py`.
 """.splitlines()
+WITHOUT_ORIGIN_NOTES = """
+TODO
+""".splitlines()
 HELD_OUT_NOTES = """
 Ten sensors that no group of the development has: 17 rings and a Livox-like LiDAR of 100 degrees in streets, 21 rings on
 stairs, 26 rings and a time-of-flight camera in offices, 30 rings in parks, 56 rings in garages, a dome of 42 rings (-5

@@ -31,9 +31,6 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
-    "min_agreement_object": (0.4, 0.44, 0.48, 0.52, 0.56),
-    "min_agreement_outstanding_object": (0.25, 0.3, 0.35),
-    "outstanding_agreement_object": (1.1, 1.2, 1.3, 1.5),
 }
 
 
@@ -43,8 +40,7 @@ class Table:
 
     pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
     best of its rivals: see `verification_rules.rivals`. is_best: none of them that the scene constrains agrees more.
-    detail, detail_agreement: as if all agreed where there is no sensor origin, none where it was not
-    measured.
+    detail, detail_agreement: 0 where it was not measured.
     """
 
     pair: np.ndarray
@@ -72,7 +68,7 @@ class Table:
             scans &= self.agreement > c.min_agreement_accepted + c.agreement_per_violation * excess
             scans |= (excess == 0.0) & (np.minimum(self.surface, self.agreement) > c.min_both_agreements)
             scans &= (self.violation < c.max_violation_accepted) & (self.across >= c.min_across_agreement)
-        objects = self.agreement >= c.min_agreement_object
+        objects = (self.surface > c.min_surface_agreement) & (self.agreement > c.min_agreement_accepted)
         return np.where(has_origin, scans, objects) & self.enough & ~self.is_free
 
     def distinctive(self, config: RegistrationConfig) -> np.ndarray:
@@ -80,7 +76,8 @@ class Table:
         some = (self.detail >= config.min_detail) & (self.detail_agreement > config.min_detail_agreement)
         is_violated = self.violation > config.max_violation_certain
         some &= ~(is_violated & (self.information < config.min_information_moving))
-        return some | (self.detail > config.clear_detail)
+        scans = some | (self.detail > config.clear_detail)
+        return np.where(np.isfinite(self.violation), scans, self.detail >= config.min_detail)
 
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
@@ -89,8 +86,6 @@ class Table:
         moving &= (self.across > c.min_across_agreement) & self.distinctive(c)
         needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
         factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)
-        objects = np.where(self.agreement > c.min_agreement_outstanding_object, c.outstanding_agreement_object, np.inf)
-        factor = np.where(np.isfinite(self.violation), factor, objects)
         return (self.agrees_more >= factor) & self.enough & ~self.is_free
 
     def kept(self, config: RegistrationConfig) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +110,7 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
             free = [free_direction(row.quality, RegistrationConfig()) is not None for row in pair]
             for row, is_free in zip(pair, free, strict=True):
                 q = row.quality
-                detail = row.detail or Detail(*(2 * [float(q.violation is None)]))
+                detail = row.detail or Detail(0.0, 0.0)
                 others = rivals(row, pair)
                 constrained = [o for o in others if free_direction(o, RegistrationConfig()) is None]
                 columns.append(
@@ -164,11 +159,10 @@ def choose(table: Table) -> RegistrationConfig:
 
 def with_hope(table: Table) -> np.ndarray:
     """Rows, as indices, of the pairs of which some thresholds of `GRIDS` could accept a candidate."""
-    scans = table.violation < max(GRIDS["max_violation_outstanding"])
-    scans &= table.surface > GRIDS["min_surface_agreement"][0]
-    scans &= table.agreement > GRIDS["min_agreement_accepted"][0]
-    objects = np.isnan(table.violation) & (table.agreement > GRIDS["min_agreement_outstanding_object"][0])
-    return np.flatnonzero(np.isin(table.pair, table.pair[(scans | objects) & table.enough & ~table.is_free]))
+    hopeful = np.isnan(table.violation) | (table.violation < max(GRIDS["max_violation_outstanding"]))
+    hopeful &= table.surface > GRIDS["min_surface_agreement"][0]
+    hopeful &= table.agreement > GRIDS["min_agreement_accepted"][0]
+    return np.flatnonzero(np.isin(table.pair, table.pair[hopeful & table.enough & ~table.is_free]))
 
 
 def leave_one_group_out(table: Table) -> list[RegistrationConfig]:

@@ -83,10 +83,11 @@ class AlignmentQuality:
     def surface_agreement(self) -> float:
         """The smaller share of both directions of the visible points near the other cloud that lie on its surface.
 
-        Misaligned clouds of like places are near each other, but their surfaces do not meet.
+        Without sensor origins the share of the overlap that agrees. Misaligned clouds of like places are near each
+        other, but their surfaces do not meet.
         """
         shares = [(space.agreeing + FEW_AGREEING) / (space.near + FEW_AGREEING) for space in self.free_space]
-        return min(shares, default=1.0)
+        return min(shares, default=min(1.0, self.agreement / max(self.overlap, FEW_AGREEING)))
 
     @property
     def across_agreement(self) -> float | None:

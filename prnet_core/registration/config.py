@@ -55,8 +55,7 @@ class RegistrationConfig:
     alternative_share: float = 0.65  # with this share of the best transform's points near the target
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
-    rival_margin: float = 0.1  # by which one must fit better than another (0.1: 3 % more agreement),
-    place_margin: float = 0.2  # in a place, which changes more than an object does,
+    rival_margin: float = 0.2  # by which one must fit better than another (0.2: 7 % more agreement),
     guess_margin: float = 0.35  # and than one near the guess
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
     nearer_rivals: bool = False  # farther from it only those are compared that are rotated less from the guess
@@ -88,11 +87,9 @@ class RegistrationConfig:
     violation_per_detail: float = 3.0  # this times the violation divided by the share beside the largest planes
     min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
-    min_agreement_object: float = 0.52  # sensor origin not known: docs/results/registration_verification.md
-    min_agreement_weak_object: float = 0.32
-    min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from here
-    min_agreement_outstanding_object: float = 0.3  # accepted where all other transforms agree less,
-    outstanding_agreement_object: float = 1.2  # this many times
+    min_agreement_weak_object: float = 0.32  # sensor origin not known
+    min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from this agreement, or
+    min_surface_certain_object: float = 0.85  # this surface agreement
     full_overlap: float = 0.85  # clouds that both overlap so far, no further apart than
     full_overlap_residual: float = 0.42  # this, in voxels, are noisy rather than misaligned: weak
 

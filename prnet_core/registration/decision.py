@@ -30,14 +30,14 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    Far from a guess, scans that agree on planes alone are weak: the planes of many places do.
+    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do.
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
     transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
     scans is accepted without.
     """
     decision, config = _compare(search, best, guess), search.config
     chosen = decision.best
-    if decision.status != ACCEPTED or chosen.quality.violation is None or is_near(chosen, guess, config):
+    if decision.status != ACCEPTED or is_near(chosen, guess, config):
         return decision
     detail = search.detail(chosen)
     if is_distinctive(detail, chosen.quality, config):
@@ -69,8 +69,7 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
         for candidate in group
         if is_near(candidate, guess, config) and fit(candidate.quality) > leader - config.guess_margin
     ]
-    margin = config.rival_margin if best.quality.violation is None else config.place_margin
-    alike = [other for other in group if fit(other.quality) > leader - margin]
+    alike = [other for other in group if fit(other.quality) > leader - config.rival_margin]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

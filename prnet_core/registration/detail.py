@@ -36,7 +36,7 @@ class Detail:
 def measure_detail(
     source: PreparedCloud, target: PreparedCloud, quality: AlignmentQuality, config: RegistrationConfig
 ) -> Detail:
-    """The detail of two scans with sensor origins under the transform that `measure_alignment` has measured."""
+    """The detail of two clouds under the transform that `measure_alignment` has measured."""
     samples = (cloud.sample.limited(config.verified_points) for cloud in (source, target))
     details = [_one_way(*both) for both in zip(samples, quality.samples, strict=True)]
     return Detail(min(d.share for d in details), min(d.agreement for d in details))
@@ -45,8 +45,11 @@ def measure_detail(
 def is_distinctive(detail: Detail, quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """Whether detail shows which of many places with like planes it is: much of it, or some that hardly differs.
 
-    Where free space is violated and a direction is hardly constrained, some detail may be what moves.
+    Without sensor origins some is enough: what agrees there is not known to be seen. Where free space is violated and a
+    direction is hardly constrained, some detail may be what moves.
     """
+    if quality.violation is None:
+        return detail.share >= config.min_detail
     if detail.share > config.clear_detail:
         return True
     is_violated = quality.violation is not None and quality.violation > config.max_violation_certain

@@ -85,14 +85,15 @@ def measure_free_space(
 
     surface_distance: (S,) of the sample's points to the other cloud under that transform; agrees: (S,) which of them
     lie on a surface of it; axis: (3,) in the other cloud's frame, the direction constrained least. Returns the shares,
-    None when the other cloud has no sensor origin, and which visible points (S,) lie near the other cloud.
+    None when the other cloud has no sensor origin, and which visible points (S,) lie near the other cloud; without an
+    origin, which of all.
     """
+    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
     if not other.views:
-        return None, np.zeros(len(agrees), bool)
+        return None, is_near
     points = se3.apply(T_other_cloud, sample.points)
     normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = seen_by(other, sample, T_other_cloud)
-    is_near = agrees | (surface_distance < SURFACE_DISTANCE)
     through &= ~agrees & (surface_distance > CLEAR_DISTANCE + THICKNESS_MARGIN * sample.thickness)
     across = visible & (np.abs(normals @ axis) > ACROSS)
     near = visible & is_near

@@ -101,8 +101,6 @@ class Search:
         """How many times less all others must agree for a candidate to stand out; inf: it never does."""
         if not may_stand_out(candidate.quality, self.config):
             return float("inf")
-        if candidate.quality.violation is None:
-            return self.config.outstanding_agreement_object
         return outstanding_factor(candidate.quality, self.detail(candidate), self.config)
 
     def _stages(
@@ -186,7 +184,7 @@ class Search:
         return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
 
     def detail(self, candidate: Candidate) -> Detail:
-        """The detail of a candidate of two scans with sensor origins, computed once for it."""
+        """The detail of a candidate, computed once for it."""
         if candidate not in self._details:
             detail = measure_detail(self.source, self.target, candidate.quality, self.config)
             self._details[candidate] = detail

@@ -41,10 +41,13 @@ def verify(quality: AlignmentQuality, config: RegistrationConfig) -> tuple[str, 
 
 def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """True when no further hypothesis needs to be tried."""
-    if quality.violation is None:
-        return quality.num_inliers >= config.min_inliers and quality.agreement >= config.min_agreement_certain_object
     if verify(quality, config)[0] != ACCEPTED:
         return False
+    if quality.violation is None:
+        return (
+            quality.agreement >= config.min_agreement_certain_object
+            or quality.surface_agreement >= config.min_surface_certain_object
+        )
     agrees = quality.agreement > config.min_agreement_certain and quality.violation < config.max_violation_certain
     seen = quality.agreement > config.min_agreement_seen and quality.violation < SMALL_VIOLATION
     return agrees or (seen and quality.seen_agreement > config.min_seen_agreement_certain)
@@ -53,14 +56,13 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """Whether a transform that is not accepted by itself is, where all others agree less: see `outstanding_factor`.
 
-    Moving things violate free space, but surfaces meet; clouds without an origin agree less the less they overlap.
+    Moving things violate free space, but surfaces meet.
     """
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
         return False
-    if quality.violation is None:
-        return quality.agreement > config.min_agreement_outstanding_object
     return (
-        quality.violation < config.max_violation_outstanding
+        quality.violation is not None
+        and quality.violation < config.max_violation_outstanding
         and quality.surface_agreement > config.min_surface_outstanding
     )
 
@@ -94,7 +96,8 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
 
 
 def _by_agreement(quality: AlignmentQuality, config: RegistrationConfig) -> str:
-    if quality.agreement >= config.min_agreement_object:
+    meets = quality.surface_agreement > config.min_surface_agreement
+    if meets and quality.agreement > config.min_agreement_accepted:
         return ACCEPTED
     noisy = (
         min(quality.overlap_source, quality.overlap_target) >= config.full_overlap
@@ -104,13 +107,8 @@ def _by_agreement(quality: AlignmentQuality, config: RegistrationConfig) -> str:
 
 
 def object_features(quality: AlignmentQuality) -> list[float]:
-    """What `object_score` weighs: 1, and the logarithm of the agreement."""
-    return [1.0, float(np.log(quality.agreement + FEW_AGREEING))]
-
-
-def object_score(quality: AlignmentQuality) -> float:
-    """Log odds that a transform of clouds without an origin is correct: a logistic fit, see `calibration`."""
-    return float(np.dot(object_features(quality), OBJECT_CONFIDENCE))
+    """What the confidence of clouds without an origin weighs: 1, and logarithms of agreement and surface agreement."""
+    return [1.0, *(float(np.log(a + FEW_AGREEING)) for a in (quality.agreement, quality.surface_agreement))]
 
 
 def confidence_features(quality: AlignmentQuality) -> list[float]:
@@ -126,7 +124,7 @@ def score(quality: AlignmentQuality) -> float:
     The largest cluster of the violation, which may be a moving object, counts half.
     """
     if quality.violation is None or quality.static_violation is None:
-        return object_score(quality)
+        return _agreement_score(quality)
     return _agreement_score(quality) - 1.35 * float(np.log(quality.violation * quality.static_violation))
 
 
@@ -138,14 +136,15 @@ def fit(quality: AlignmentQuality) -> float:
 
 
 def _agreement_score(quality: AlignmentQuality) -> float:
-    surface = max(quality.surface_agreement, FEW_AGREEING)
-    return 3.0 * float(np.log(quality.agreement + FEW_AGREEING) + np.log(surface))
+    surface = float(np.log(max(quality.surface_agreement, FEW_AGREEING)))
+    weight = 3.0 if quality.free_space else 6.0  # without free space it alone shows how an incorrect overlap differs
+    return 3.0 * float(np.log(quality.agreement + FEW_AGREEING)) + weight * surface
 
 
 def confidence(quality: AlignmentQuality) -> float:
     """Probability, 0 to 1, that a transform is correct, by a logistic fit: see `calibration`."""
     if quality.violation is None:
-        return logistic(object_score(quality))
+        return logistic(float(np.dot(object_features(quality), OBJECT_CONFIDENCE)))
     return logistic(float(np.dot(confidence_features(quality), FREE_SPACE_CONFIDENCE)))
 
 

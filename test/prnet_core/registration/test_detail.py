@@ -1,5 +1,7 @@
 """Places that agree on their largest planes: a corner of walls fits another, what stands in it does not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,11 +36,11 @@ def corner_view(along, yaw_deg, seed, is_furnished=False):
     return points[np.isfinite(points).all(axis=1)], pose
 
 
-def register(views, guess=None, config=None):
+def register(views, guess=None, config=None, origin=ORIGIN):
     (source, T_world_source), (target, T_world_target) = views
     relative = np.linalg.inv(T_world_target) @ T_world_source
     guess = relative if guess is not None else None
-    origins = {"source_origin": ORIGIN, "target_origin": ORIGIN}
+    origins = {"source_origin": origin, "target_origin": origin}
     return Registration(None, config).register(source, target, guess, **origins), relative
 
 
@@ -47,9 +49,10 @@ def corners():
     return corner_view(0.0, 0.0, 1), corner_view(0.15, 5.0, 2)
 
 
-def test_corners_of_walls_are_weak_without_a_guess(corners):
+@pytest.mark.parametrize("origin", [ORIGIN, None])
+def test_corners_of_walls_are_weak_without_a_guess(corners, origin):
     """No sensor can see whether they are the same corner."""
-    result, _ = register(corners)
+    result, _ = register(corners, origin=origin)
     assert result.status == "weak" and not result.usable
     assert "largest planes" in result.reason
 
@@ -61,8 +64,9 @@ def test_the_same_corner_near_a_guess_is_accepted(corners, config):
     np.testing.assert_allclose(result.T_target_source, relative, atol=0.03)
 
 
-def test_what_stands_in_the_corner_makes_it_distinctive():
-    result, relative = register([corner_view(0.0, 0.0, 1, True), corner_view(0.15, 5.0, 2, True)])
+@pytest.mark.parametrize("origin", [ORIGIN, None])
+def test_what_stands_in_the_corner_makes_it_distinctive(origin):
+    result, relative = register([corner_view(0.0, 0.0, 1, True), corner_view(0.15, 5.0, 2, True)], origin=origin)
     assert result.status == "accepted", result.reason
     np.testing.assert_allclose(result.T_target_source, relative, atol=0.03)
 
@@ -105,6 +109,12 @@ def test_little_detail_must_agree_where_both_see_it():
     assert not is_distinctive(Detail(0.07, 0.6), quality, config)
     assert not is_distinctive(Detail(0.02, 0.9), quality, config)
     assert is_distinctive(Detail(0.0, 0.0), quality, without_alternatives(config))
+
+
+def test_without_an_origin_some_detail_is_enough():
+    config, quality = RegistrationConfig(), replace(quality_with(), free_space=())
+    assert is_distinctive(Detail(0.06, 0.4), quality, config)
+    assert not is_distinctive(Detail(0.04, 0.9), quality, config)
 
 
 def test_little_detail_of_a_scene_that_moves_and_hardly_constrains_a_direction_shows_nothing():

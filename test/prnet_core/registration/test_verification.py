@@ -4,9 +4,9 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration, RegistrationConfig
-from prnet_core.registration.alignment import information_of, measure_alignment
+from prnet_core.registration.alignment import AlignmentQuality, information_of, measure_alignment
 from prnet_core.registration.result import UNKNOWN_VARIANCE
-from prnet_core.registration.verify import confidence, verify
+from prnet_core.registration.verify import confidence, score, verify
 
 CONFIG = RegistrationConfig(voxel_size=0.25)
 
@@ -84,8 +84,20 @@ def test_quality_of_a_cloud_on_itself_is_full():
     cloud = registration.prepare(corner(np.random.default_rng(0)), 0.25)
     quality = measure_alignment(cloud, cloud, np.eye(4), CONFIG)
     assert quality.inlier_ratio == quality.overlap_source == quality.overlap_target == 1.0
-    assert confidence(quality) > 0.97
+    assert confidence(quality) > 0.9
     assert verify(quality, CONFIG)[0] == "accepted"
+
+
+def without_origin(agreement, overlap):
+    return AlignmentQuality(0.9, 0.1, overlap, overlap, agreement, (), 2000, np.zeros(3), 1.0, 0.1 * np.eye(6))
+
+
+def test_clouds_without_an_origin_are_accepted_where_the_surfaces_of_their_overlap_meet():
+    small, large = without_origin(0.25, 0.3), without_origin(0.4, 0.65)
+    assert verify(small, CONFIG)[0] == "accepted"
+    assert verify(large, CONFIG)[0] == "weak"
+    assert verify(without_origin(0.15, 0.16), CONFIG)[0] == "rejected"  # too little to say
+    assert score(small) > score(large) and confidence(small) > confidence(large)
 
 
 def test_quality_of_clouds_apart_is_none():
