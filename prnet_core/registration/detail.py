@@ -52,7 +52,7 @@ def is_distinctive(detail: Detail, quality: AlignmentQuality, config: Registrati
         return detail.share >= config.min_detail
     if detail.share > config.clear_detail:
         return True
-    is_violated = quality.violation is not None and quality.violation > config.max_violation_certain
+    is_violated = quality.violation > config.max_violation_certain
     if is_violated and quality.degeneracy < config.min_information_moving:
         return False
     return detail.share >= config.min_detail and detail.agreement > config.min_detail_agreement
