@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .nearest import nearest_distances, nearest_points
 from .spatial_consistency import strongest
 from .transforms import transform_points
 
-POINTS, CHUNK = 128, 32
-"""Points of the source that are tested, and transforms at a time."""
+POINTS = 128
+"""Points of the source that are tested."""
 FIRST_POINTS, REMAINING, MORE_POINTS = 48, 16, 384
 """By surfaces: all transforms are tested with a few points, the best of them with many."""
 SPACINGS_IN_RADIUS = 12.0
@@ -26,13 +27,9 @@ def cloud_support(
     d: distance of a source point (..., N, 3) to the nearest point of the cloud (..., M, 3), as a fraction of
     radius (...).
     """
-    subset = every(source, POINTS).unsqueeze(-3)
-    shares = []
-    for some in transforms.split(CHUNK, dim=-3):  # in parts that fit into a processor's cache
-        moved = transform_points(some, subset)
-        nearest = torch.cdist(moved.flatten(-3, -2), cloud).amin(dim=-1).unflatten(-1, moved.shape[-3:-1])
-        shares.append(closeness_over_scales(nearest.square(), radius, scales).mean(dim=-1))
-    return torch.cat(shares, dim=-1)
+    moved = transform_points(transforms, every(source, POINTS).unsqueeze(-3))
+    squared = nearest_distances(moved.flatten(-3, -2), cloud).unflatten(-1, moved.shape[-3:-1])
+    return closeness_over_scales(squared, radius.unsqueeze(-1), scales).mean(dim=-1)
 
 
 def surface_support(
@@ -56,15 +53,12 @@ def _surface_support(
     transforms: Tensor, source: Tensor, cloud: Tensor, normals: tuple[Tensor, Tensor], radius: Tensor, num_points: int
 ) -> Tensor:
     points, own_normals = every(source, num_points).unsqueeze(-3), every(normals[0], num_points).unsqueeze(-3)
-    scale, shares = (radius / SPACINGS_IN_RADIUS).unsqueeze(-1), []
-    for some in transforms.split(max(1, CHUNK * POINTS // points.shape[-2]), dim=-3):
-        moved, turned = transform_points(some, points), own_normals @ some[..., :3, :3].transpose(-1, -2)
-        nearest = torch.cdist(moved.flatten(-3, -2), cloud).min(dim=-1)
-        others = normals[1].take_along_dim(nearest.indices.unsqueeze(-1), dim=-2).unflatten(-2, moved.shape[-3:-1])
-        agree = (turned * others).sum(dim=-1) > MIN_COSINE
-        near = closeness(nearest.values.square().unflatten(-1, moved.shape[-3:-1]), scale)
-        shares.append((near * torch.where(agree, 1.0, OPPOSED)).mean(dim=-1))
-    return torch.cat(shares, dim=-1)
+    moved, turned = transform_points(transforms, points), own_normals @ transforms[..., :3, :3].transpose(-1, -2)
+    squared, index = nearest_points(moved.flatten(-3, -2), cloud)
+    others = normals[1].take_along_dim(index.unsqueeze(-1), dim=-2).unflatten(-2, moved.shape[-3:-1])
+    agree = (turned * others).sum(dim=-1) > MIN_COSINE
+    near = closeness(squared.unflatten(-1, moved.shape[-3:-1]), (radius / SPACINGS_IN_RADIUS).unsqueeze(-1))
+    return (near * torch.where(agree, 1.0, OPPOSED)).mean(dim=-1)
 
 
 def every(values: Tensor, count: int) -> Tensor:
@@ -80,4 +74,4 @@ def closeness(squared: Tensor, scale: Tensor) -> Tensor:
 
 def closeness_over_scales(squared: Tensor, radius: Tensor, scales: tuple[float, ...]) -> Tensor:
     """The sum of `closeness` over scales, which are fractions of the radius (...)."""
-    return torch.stack([closeness(squared, scale * radius.unsqueeze(-1)) for scale in scales]).sum(dim=0)
+    return sum((closeness(squared, scale * radius) for scale in scales), torch.zeros_like(squared))

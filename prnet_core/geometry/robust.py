@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .cloud_support import closeness, closeness_over_scales, cloud_support, every, surface_support
-from .kabsch import procrustes
+from .kabsch import procrustes, procrustes_by_weights
 from .spatial_consistency import (
     compatible_matches,
     second_order_compatibility,
@@ -114,13 +114,11 @@ def _best_transforms(
                 by_cloud = SURFACE_WEIGHT * surface_support(hypotheses, source, target_cloud, normals, radius)
             supports = [by_matches + by_cloud, by_cloud, by_matches]
         transforms = _best_distinct(hypotheses, supports, source, radius, count)
-        source, target, weights = source.unsqueeze(-3), target.unsqueeze(-3), weights.unsqueeze(-2)
-        shape = (*transforms.shape[:-2], *source.shape[-2:])
-        source, target = source.expand(shape), target.expand(shape)
         for fraction in REFINEMENT_SCALES:
             squared = squared_residuals(transforms, source, target)
-            current = weights * closeness(squared, fraction * radius.unsqueeze(-1)).square()
-            transforms = procrustes(source, target, current)
+            scale = fraction * radius.unsqueeze(-1)
+            current = weights.unsqueeze(-2) * closeness(squared, scale).square()
+            transforms = procrustes_by_weights(source, target, current)
         return transforms, current
 
 
@@ -149,17 +147,16 @@ def _consistent_transforms(
     kept = weights.topk(count, dim=-1).indices
     weights = weights.take_along_dim(kept, dim=-1)
     source, target = (cloud.take_along_dim(kept.unsqueeze(-1), dim=-2) for cloud in (source, target))
-    source, target = source.unsqueeze(-3), target.unsqueeze(-3)
     limit = tolerances[..., None, None]
-    compatible = compatible_matches(source, target, limit, 2.0 * limit)  # close points agree on any transform
+    compatible = compatible_matches(source.unsqueeze(-3), target.unsqueeze(-3), limit, 2.0 * limit)  # close points agree on any transform
     _, seeds = strongest(compatible.sum(dim=-1), num_seeds)
     of_seeds = second_order_compatibility(compatible, seeds)
-    transforms = seed_transforms(source, target, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
+    clouds = source.unsqueeze(-3), target.unsqueeze(-3)
+    transforms = seed_transforms(*clouds, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
     reach = 2.0 * tolerances.repeat_interleave(seeds.shape[-1], dim=-1)
     for _ in range(2):
         near = closeness(squared_residuals(transforms, source, target), reach).square()
-        shape = (*near.shape, 3)
-        transforms = procrustes(source.expand(shape), target.expand(shape), weights.unsqueeze(-2) * near)
+        transforms = procrustes_by_weights(source, target, weights.unsqueeze(-2) * near)
     return transforms
 
 
@@ -167,5 +164,6 @@ def _support(transforms: Tensor, source: Tensor, target: Tensor, weights: Tensor
     """Support (..., S) of transforms (..., S, 4, 4) from the residuals of the matches."""
     weights = weights + torch.finfo(weights.dtype).tiny
     weights = weights / weights.sum(dim=-1, keepdim=True)
-    squared = squared_residuals(transforms, source.unsqueeze(-3), target.unsqueeze(-3))
-    return (weights.unsqueeze(-2) * closeness_over_scales(squared, radius, SUPPORT_SCALES)).sum(dim=-1)
+    squared = squared_residuals(transforms, source, target)
+    close = closeness_over_scales(squared, radius.unsqueeze(-1), SUPPORT_SCALES)
+    return (close @ weights.unsqueeze(-1)).squeeze(-1)

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from .kabsch import procrustes
-from .transforms import transform_points
 
 
 def compatible_matches(source: Tensor, target: Tensor, tolerance: Tensor, min_distance: float | Tensor = 0.0) -> Tensor:
@@ -45,8 +44,10 @@ def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Tensor:
-    """|R x_i + t - y_i|^2 (..., K) of matches (..., K, 3) under transforms (..., 4, 4)."""
-    return (transform_points(transforms, source) - target).square().sum(dim=-1)
+    """|R x_i + t - y_i|^2 (..., S, K) of matches (..., K, 3) under each of the transforms (..., S, 4, 4)."""
+    rows = transforms[..., :3, :].transpose(-3, -2)  # (..., 3, S, 4): one product for each coordinate
+    moved = rows[..., :3] @ source.transpose(-2, -1).unsqueeze(-3) + rows[..., 3:]
+    return (moved - target.transpose(-2, -1).unsqueeze(-2)).square().sum(dim=-3)
 
 
 def _distances(points: Tensor) -> Tensor:
