@@ -29,7 +29,7 @@ def second_order_compatibility(compatible: Tensor, rows: Tensor | None = None) -
 def seed_transforms(source: Tensor, target: Tensor, compatibility: Tensor, seeds: Tensor, group_size: int) -> Tensor:
     """T_target_source (..., S, 4, 4) of groups of matches: each seed (..., S) with the `group_size` matches of the
     largest second-order compatibility (..., S, K) with it, weighted by it."""
-    weights, groups = strongest(compatibility, group_size)
+    weights, groups = strongest_counts(compatibility, group_size)
     groups = torch.cat([seeds.unsqueeze(-1), groups], dim=-1)
     weights = torch.cat([weights[..., :1], weights], dim=-1).to(source.dtype)
     rows = groups.flatten(-2).unsqueeze(-1)
@@ -43,6 +43,14 @@ def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return values[..., :count], order[..., :count]
 
 
+def strongest_counts(counts: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`strongest` of whole numbers (..., K) whose products with K float32 holds; no sort of all."""
+    size = counts.shape[-1]
+    first_in_ties = torch.arange(size - 1, -1, -1, device=counts.device, dtype=counts.dtype)
+    indices = torch.add(first_in_ties, counts, alpha=size).topk(count, dim=-1).indices
+    return counts.take_along_dim(indices, dim=-1), indices
+
+
 def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Tensor:
     """|R x_i + t - y_i|^2 (..., S, K) of matches (..., K, 3) under each of the transforms (..., S, 4, 4)."""
     rows = transforms[..., :3, :].transpose(-3, -2)  # (..., 3, S, 4): one product for each coordinate
@@ -51,4 +59,5 @@ def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Ten
 
 
 def _distances(points: Tensor) -> Tensor:
-    return torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    points = points - points.mean(dim=-2, keepdim=True)  # the products below then round little
+    return torch.cdist(points, points, compute_mode="use_mm_for_euclid_dist")

@@ -17,7 +17,10 @@ class PatchEncoder(nn.Module):
     def __init__(self, out_channels: int) -> None:
         super().__init__()
         self.mlp = nn.Sequential(
-            nn.Linear(PATCH_CHANNELS, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, out_channels), nn.ReLU()
+            nn.Linear(PATCH_CHANNELS, HIDDEN),
+            nn.ReLU(inplace=True),
+            nn.Linear(HIDDEN, out_channels),
+            nn.ReLU(inplace=True),
         )
         self.pooled = nn.Linear(2 * out_channels, out_channels)
         self.norm = nn.LayerNorm(out_channels)
