@@ -80,6 +80,16 @@ class PRNetOutput:
     """(B,) of the points, with the features "surface"."""
 
 
+@dataclass
+class EncodedTarget:
+    """What is the same of the target in all passes: F_Y (B, M, C) and, with a transformer, the memory (B, M, C) that the
+    source's decoder reads and the self-attention (B, M, C) of its own decoder."""
+
+    features: Tensor
+    memory: Tensor | None = None
+    attended: Tensor | None = None
+
+
 class PRNet(nn.Module):
     """Registers a partial source to a partial target in P passes.
 
@@ -141,20 +151,21 @@ class PRNet(nn.Module):
                 T_target_source = T_target_source.detach()
         return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
-    def _encode(self, target: Tensor | SurfaceCloud) -> tuple[Tensor, Tensor | None]:
-        """Features of the target, the same in all passes: F_Y (B, M, C), and the memory that the decoder reads."""
+    def _encode(self, target: Tensor | SurfaceCloud) -> EncodedTarget:
         features = self.dgcnn(target)
-        return features, self.transformer.encoder(features) if self.config.transformer == "paper" else None
+        if self.config.transformer == "none":
+            return EncodedTarget(features)
+        return EncodedTarget(features, self.transformer.encoder(features), self.transformer.decoder.attend(features))
 
     def _match(
         self,
         source: Tensor | SurfaceCloud,
         target: Tensor | SurfaceCloud,
-        encoded_target: tuple[Tensor, Tensor | None],
+        encoded_target: EncodedTarget,
         generator: torch.Generator | None = None,
     ) -> RegistrationPass:
         """A pass without its transforms."""
-        features = self._features(source, *encoded_target)
+        features = self._features(source, encoded_target)
         means = [at_least_float32(x).mean(dim=1) for x in features]
         points = [cloud.points if isinstance(cloud, SurfaceCloud) else cloud for cloud in (source, target)]
         if self.config.matching == "dual":
@@ -162,16 +173,14 @@ class PRNet(nn.Module):
             return self._match_all(points, normals, features, means)
         return self._match_keypoints(points, features, means, generator)
 
-    def _features(
-        self, source: Tensor | SurfaceCloud, target_local: Tensor, target_memory: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def _features(self, source: Tensor | SurfaceCloud, target: EncodedTarget) -> tuple[Tensor, Tensor]:
         """Phi_X (B, N, C), Phi_Y (B, M, C)."""
-        source_local = self.dgcnn(source)
-        if self.config.transformer == "none":
-            return source_local, target_local
-        source_residual = self.transformer(source_local, target_memory)
-        target_residual = self.transformer(target_local, self.transformer.encoder(source_local))
-        return source_local + source_residual, target_local + target_residual
+        local = self.dgcnn(source)
+        if target.memory is None or target.attended is None:
+            return local, target.features
+        source_residual = self.transformer(local, target.memory)
+        target_residual = self.transformer.decoder.read(target.attended, self.transformer.encoder(local))
+        return local + source_residual, target.features + target_residual
 
     def _match_all(
         self,
