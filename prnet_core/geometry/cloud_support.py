@@ -6,13 +6,10 @@ import torch
 from torch import Tensor
 
 from .nearest import nearest_distances, nearest_points
-from .spatial_consistency import strongest
 from .transforms import transform_points
 
-POINTS = 128
-"""Points of the source that are tested."""
-FIRST_POINTS, REMAINING, MORE_POINTS = 48, 16, 384
-"""By surfaces: all transforms are tested with a few points, the best of them with many."""
+POINTS, SURFACE_POINTS = 128, 48
+"""Points of the source that are tested; by surfaces, of which the best transforms are tested again, with more points."""
 SPACINGS_IN_RADIUS = 12.0
 """The unit of the residuals of matches of surface clouds, in point spacings."""
 MIN_COSINE, OPPOSED = 0.7, -0.5
@@ -41,18 +38,7 @@ def surface_support(
     one where the normals of both points agree and -1/2 where they do not: a floor that is moved along itself, or a
     wall that comes to lie behind another one, would otherwise support a transform.
     """
-    support = _surface_support(transforms, source, cloud, normals, radius, FIRST_POINTS)
-    count = min(REMAINING, transforms.shape[-3])
-    _, best = strongest(support, count)
-    chosen = transforms.take_along_dim(best[..., None, None], dim=-3)
-    better = _surface_support(chosen, source, cloud, normals, radius, MORE_POINTS)
-    return (support - 1.0).scatter(-1, best, better)  # the others come after them
-
-
-def _surface_support(
-    transforms: Tensor, source: Tensor, cloud: Tensor, normals: tuple[Tensor, Tensor], radius: Tensor, num_points: int
-) -> Tensor:
-    points, own_normals = every(source, num_points).unsqueeze(-3), every(normals[0], num_points).unsqueeze(-3)
+    points, own_normals = (every(values, SURFACE_POINTS).unsqueeze(-3) for values in (source, normals[0]))
     moved, turned = transform_points(transforms, points), own_normals @ transforms[..., :3, :3].transpose(-1, -2)
     squared, index = nearest_points(moved.flatten(-3, -2), cloud)
     others = normals[1].take_along_dim(index.unsqueeze(-1), dim=-2).unflatten(-2, moved.shape[-3:-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .cloud_support import closeness, closeness_over_scales, cloud_support, every, surface_support
+from .cloud_support import SPACINGS_IN_RADIUS, closeness, closeness_over_scales, cloud_support, every, surface_support
 from .kabsch import procrustes, procrustes_by_weights
 from .spatial_consistency import (
     compatible_matches,
@@ -14,19 +14,21 @@ from .spatial_consistency import (
     squared_residuals,
     strongest,
 )
+from .surface_alignment import LAST_SCALES, STEP_POINTS, STEP_SCALES, Surfaces, align_surfaces, surface_agreement
 from .transforms import transform_points
 
 # Lengths are fractions of the radius of the target points.
 TOLERANCES = (0.02, 0.08)
 """Allowed difference of two matches' distances: both clouds hold the same points, or other samples of the surface."""
 MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
-MORE_MATCHES, MORE_SEEDS = 1024, 96
+MORE_MATCHES, MORE_SEEDS = 512, 96
 """For `robust_hypotheses`: with little overlap few of the most probable matches are correct."""
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
 SURFACE_WEIGHT = 4.0
 """Of the support by surfaces, where the support by matches is at most the number of scales."""
 DISTINCT, DISTINCT_POINTS = 0.15, 16
 """Root mean square distance between where two hypotheses move some points, to count as different."""
+CANDIDATES = 24
 REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
 
 
@@ -37,6 +39,7 @@ def robust_procrustes(
     target_cloud: Tensor | None = None,
     radius: Tensor | None = None,
     normals: tuple[Tensor, Tensor] | None = None,
+    similarity: Tensor | None = None,
 ) -> Tensor:
     """Procrustes that tolerates nine incorrect matches in ten.
 
@@ -57,8 +60,10 @@ def robust_procrustes(
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target = source.to(dtype), target.to(dtype)
     weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
-    sizes = (MAX_MATCHES, NUM_SEEDS) if normals is None else (MORE_MATCHES, MORE_SEEDS)
-    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, normals, 1, *sizes)
+    if normals is not None:
+        return robust_hypotheses(source, target, weights, target_cloud, radius, 1, normals, similarity).squeeze(-3)
+    sizes = 1, MAX_MATCHES, NUM_SEEDS
+    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, None, None, *sizes)
     return procrustes(source, target, last_weights.squeeze(-2))
 
 
@@ -70,6 +75,7 @@ def robust_hypotheses(
     radius: Tensor | None,
     count: int,
     normals: tuple[Tensor, Tensor] | None = None,
+    similarity: Tensor | None = None,
 ) -> Tensor:
     """`count` distinct transforms (..., count, 4, 4) with the most support, one of which is correct more often.
 
@@ -80,7 +86,7 @@ def robust_hypotheses(
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target, weights = source.to(dtype), target.to(dtype), weights.to(dtype)
     sizes = count, MORE_MATCHES, MORE_SEEDS
-    return _best_transforms(source, target, weights, target_cloud, radius, normals, *sizes)[0]
+    return _best_transforms(source, target, weights, target_cloud, radius, normals, similarity, *sizes)[0]
 
 
 def _best_transforms(
@@ -90,6 +96,7 @@ def _best_transforms(
     target_cloud: Tensor | None,
     radius: Tensor | None,
     normals: tuple[Tensor, Tensor] | None,
+    similarity: Tensor | None,
     count: int,
     max_matches: int,
     num_seeds: int,
@@ -113,12 +120,20 @@ def _best_transforms(
             else:
                 by_cloud = SURFACE_WEIGHT * surface_support(hypotheses, source, target_cloud, normals, radius)
             supports = [by_matches + by_cloud, by_cloud, by_matches]
-        transforms = _best_distinct(hypotheses, supports, source, radius, count)
+        remaining = count if normals is None else max(CANDIDATES, count)
+        transforms = _best_distinct(hypotheses, supports, source, radius, remaining)
         for fraction in REFINEMENT_SCALES:
             squared = squared_residuals(transforms, source, target)
             scale = fraction * radius.unsqueeze(-1)
             current = weights.unsqueeze(-2) * closeness(squared, scale).square()
             transforms = procrustes_by_weights(source, target, current)
+        if normals is not None:
+            spacing = radius / SPACINGS_IN_RADIUS
+            surfaces = Surfaces(source, normals[0], target_cloud, normals[1], similarity, spacing)
+            transforms = align_surfaces(transforms, surfaces.some(STEP_POINTS), STEP_SCALES)
+            agreement = surface_agreement(transforms, surfaces)
+            transforms = _best_distinct(transforms, [agreement], source, radius, count)
+            transforms = align_surfaces(transforms, surfaces, LAST_SCALES)
         return transforms, current
 
 

@@ -38,6 +38,7 @@ class Matches:
     confidence: Tensor
     target: Tensor
     normals: tuple[Tensor, Tensor] | None = None
+    similarity: Tensor | None = None
 
 
 @dataclass
@@ -190,10 +191,11 @@ class PRNet(nn.Module):
         means: list[Tensor],
     ) -> RegistrationPass:
         """All points are matched: each row's best match."""
-        both = self.dual_softmax(*features)
+        cosines = self.dual_softmax.cosines(*features)
+        both = self.dual_softmax.log_probabilities(cosines)
         joint = joint_log_probability(*both)
         confidence, best = joint.max(dim=-1)
-        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals)
+        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals, cosines)
         every = [torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1) for x in points]
         return RegistrationPass(points[0], matches, None, *every, joint, None, *means, None, both)
 
@@ -227,7 +229,13 @@ class PRNet(nn.Module):
         if self.training or not self.config.robust_procrustes:
             return procrustes(matches.source, matches.matched)
         return robust_procrustes(
-            matches.source, matches.matched, matches.confidence, matches.target, radius, matches.normals
+            matches.source,
+            matches.matched,
+            matches.confidence,
+            matches.target,
+            radius,
+            matches.normals,
+            matches.similarity,
         )
 
     @on_cpu_when_out_of_memory
@@ -272,7 +280,7 @@ class PRNet(nn.Module):
         with self._evaluation(bfloat16):
             matches = self._match(source, target, self._encode(target)).matches
         clouds = matches.source, matches.matched, matches.confidence, matches.target
-        return robust_hypotheses(*clouds, radius, count, matches.normals)
+        return robust_hypotheses(*clouds, radius, count, matches.normals, matches.similarity)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):
