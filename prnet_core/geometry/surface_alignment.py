@@ -12,36 +12,45 @@ from .cloud_support import closeness, every
 from .nearest import nearest_points
 from .transforms import make_transform, transform_points
 
-MIN_COSINE = 0.7
-"""Of the normals of points that meet."""
-STEP_SCALES = (2.0, 1.5, 1.0, 0.7)
-LAST_SCALES = (1.0, 0.7)
+SPACINGS_IN_RADIUS = 12.0
+"""The unit of the residuals of matches of surface clouds, in point spacings."""
+MIN_COSINE, OPPOSED = 0.7, -0.5
+"""Normals that agree, and what a point near a surface with another normal counts in the support."""
+SUPPORT_POINTS, STEP_POINTS, AGREEMENT_POINTS = 48, 96, 384
+"""Points of the source: for all hypotheses, for the steps of the best ones, and for their agreement."""
+STEP_SCALES, LAST_SCALES = (2.0, 1.5, 1.0, 0.7), (1.0, 0.7)
 REACH = 3.0
-"""Scales, in point spacings, beyond which a point does not pull."""
-STEP_POINTS, AGREEMENT_POINTS = 96, 384
+"""Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
+"""In squared spacings and points, and as a share of the mean diagonal: what no surface holds stays."""
 MIN_SIMILARITY = 0.5
 COMMON_COSINE, COMMON_SHARE = 0.9, 0.02
-"""Points count by the inverse of the share of normals like theirs: most points of a room lie on few large planes."""
+"""Most points of a room lie on few large planes, which many transforms bring together."""
 
 
 @dataclass
 class Surfaces:
-    """Points (..., N, 3) and unit normals of both clouds, oriented alike; `similarity` (..., N, M): the cosines of the
-    descriptors of every two points, or None; `spacing` (...) of the points."""
+    """Points and unit normals of the source (..., N, 3) and of the target (..., M, 3), oriented alike; `similarity`
+    (..., N, M): the cosines of the descriptors of every two points, or None; `radius` (...): SPACINGS_IN_RADIUS point
+    spacings."""
 
     source: Tensor
     source_normals: Tensor
     target: Tensor
     target_normals: Tensor
     similarity: Tensor | None
-    spacing: Tensor
+    radius: Tensor
+
+    @property
+    def spacing(self) -> Tensor:
+        """(...) of the points."""
+        return self.radius / SPACINGS_IN_RADIUS
 
     def some(self, count: int) -> Surfaces:
         """About `count` of the source's points."""
         similarity = None if self.similarity is None else every(self.similarity, count)
         source, normals = every(self.source, count), every(self.source_normals, count)
-        return Surfaces(source, normals, self.target, self.target_normals, similarity, self.spacing)
+        return Surfaces(source, normals, self.target, self.target_normals, similarity, self.radius)
 
 
 @dataclass
@@ -65,6 +74,24 @@ def _contact(transforms: Tensor, surfaces: Surfaces) -> _Contact:
     nearest, normals = both.unflatten(-2, moved.shape[-3:-1]).split(3, dim=-1)
     squared, index = (values.unflatten(-1, moved.shape[-3:-1]) for values in (squared, index))
     return _Contact(moved, nearest, normals, squared, (turned * normals).sum(dim=-1) > MIN_COSINE, index)
+
+
+def surface_support(transforms: Tensor, surfaces: Surfaces) -> Tensor:
+    """Support (..., S) of transforms (..., S, 4, 4): mean over points of c s^2 / (s^2 + d^2).
+
+    d: distance of a source point to the nearest point of the target; s: a point spacing. c is one where the normals of
+    both points agree and -1/2 where they do not: a floor that is moved along itself, or a wall that comes to lie behind
+    another one, would otherwise support a transform.
+    """
+    contact = _contact(transforms, surfaces.some(SUPPORT_POINTS))
+    near = closeness(contact.squared, surfaces.spacing.unsqueeze(-1))
+    return (near * torch.where(contact.agree, 1.0, OPPOSED)).mean(dim=-1)
+
+
+def aligned_and_ranked(transforms: Tensor, surfaces: Surfaces) -> tuple[Tensor, Tensor]:
+    """Transforms (..., S, 4, 4) after steps with some of the points, and their agreement (..., S)."""
+    transforms = align_surfaces(transforms, surfaces.some(STEP_POINTS), STEP_SCALES)
+    return transforms, surface_agreement(transforms, surfaces)
 
 
 def align_surfaces(transforms: Tensor, surfaces: Surfaces, scales: tuple[float, ...]) -> Tensor:

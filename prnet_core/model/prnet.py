@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..geometry.cloud_support import SPACINGS_IN_RADIUS
 from ..geometry.kabsch import procrustes
 from ..geometry.robust import robust_hypotheses, robust_procrustes
+from ..geometry.surface_alignment import SPACINGS_IN_RADIUS
 from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
@@ -30,7 +30,7 @@ class Matches:
     """Where points of one cloud (B, K, 3) are matched on another one, (B, M, 3).
 
     matched: (B, K, 3). confidence: (B, K), 0 to 1. normals: of the source (B, K, 3) and of the target (B, M, 3), where
-    the clouds have them.
+    the clouds have them. similarity: cosines of the features (B, K, M), with the matching "dual".
     """
 
     source: Tensor
@@ -83,8 +83,8 @@ class PRNetOutput:
 
 @dataclass
 class EncodedTarget:
-    """What is the same of the target in all passes: F_Y (B, M, C) and, with a transformer, the memory (B, M, C) that the
-    source's decoder reads and the self-attention (B, M, C) of its own decoder."""
+    """What is the same in all passes: F_Y (B, M, C) and, with a transformer, the memory (B, M, C) that the source's
+    decoder reads, and the target's own decoder as far as it does not read the source (B, M, C)."""
 
     features: Tensor
     memory: Tensor | None = None
