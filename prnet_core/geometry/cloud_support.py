@@ -5,17 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .spatial_consistency import strongest
+from .nearest import nearest_distances
 from .transforms import transform_points
 
-POINTS, CHUNK = 128, 32
-"""Points of the source that are tested, and transforms at a time."""
-FIRST_POINTS, REMAINING, MORE_POINTS = 48, 16, 384
-"""By surfaces: all transforms are tested with a few points, the best of them with many."""
-SPACINGS_IN_RADIUS = 12.0
-"""The unit of the residuals of matches of surface clouds, in point spacings."""
-MIN_COSINE, OPPOSED = 0.7, -0.5
-"""Normals that agree, and what a point near a surface with another normal counts."""
+POINTS = 128
+"""Points of the source that are tested."""
 
 
 def cloud_support(
@@ -26,45 +20,9 @@ def cloud_support(
     d: distance of a source point (..., N, 3) to the nearest point of the cloud (..., M, 3), as a fraction of
     radius (...).
     """
-    subset = every(source, POINTS).unsqueeze(-3)
-    shares = []
-    for some in transforms.split(CHUNK, dim=-3):  # in parts that fit into a processor's cache
-        moved = transform_points(some, subset)
-        nearest = torch.cdist(moved.flatten(-3, -2), cloud).amin(dim=-1).unflatten(-1, moved.shape[-3:-1])
-        shares.append(closeness_over_scales(nearest.square(), radius, scales).mean(dim=-1))
-    return torch.cat(shares, dim=-1)
-
-
-def surface_support(
-    transforms: Tensor, source: Tensor, cloud: Tensor, normals: tuple[Tensor, Tensor], radius: Tensor
-) -> Tensor:
-    """Support (..., S) of transforms (..., S, 4, 4): mean over points of c s^2 / (s^2 + d^2).
-
-    d: distance of a source point (..., N, 3) to the nearest point of the cloud (..., M, 3); s: a point spacing. c is
-    one where the normals of both points agree and -1/2 where they do not: a floor that is moved along itself, or a
-    wall that comes to lie behind another one, would otherwise support a transform.
-    """
-    support = _surface_support(transforms, source, cloud, normals, radius, FIRST_POINTS)
-    count = min(REMAINING, transforms.shape[-3])
-    _, best = strongest(support, count)
-    chosen = transforms.take_along_dim(best[..., None, None], dim=-3)
-    better = _surface_support(chosen, source, cloud, normals, radius, MORE_POINTS)
-    return (support - 1.0).scatter(-1, best, better)  # the others come after them
-
-
-def _surface_support(
-    transforms: Tensor, source: Tensor, cloud: Tensor, normals: tuple[Tensor, Tensor], radius: Tensor, num_points: int
-) -> Tensor:
-    points, own_normals = every(source, num_points).unsqueeze(-3), every(normals[0], num_points).unsqueeze(-3)
-    scale, shares = (radius / SPACINGS_IN_RADIUS).unsqueeze(-1), []
-    for some in transforms.split(max(1, CHUNK * POINTS // points.shape[-2]), dim=-3):
-        moved, turned = transform_points(some, points), own_normals @ some[..., :3, :3].transpose(-1, -2)
-        nearest = torch.cdist(moved.flatten(-3, -2), cloud).min(dim=-1)
-        others = normals[1].take_along_dim(nearest.indices.unsqueeze(-1), dim=-2).unflatten(-2, moved.shape[-3:-1])
-        agree = (turned * others).sum(dim=-1) > MIN_COSINE
-        near = closeness(nearest.values.square().unflatten(-1, moved.shape[-3:-1]), scale)
-        shares.append((near * torch.where(agree, 1.0, OPPOSED)).mean(dim=-1))
-    return torch.cat(shares, dim=-1)
+    moved = transform_points(transforms, every(source, POINTS).unsqueeze(-3))
+    squared = nearest_distances(moved.flatten(-3, -2), cloud).unflatten(-1, moved.shape[-3:-1])
+    return closeness_over_scales(squared, radius.unsqueeze(-1), scales).mean(dim=-1)
 
 
 def every(values: Tensor, count: int) -> Tensor:
@@ -80,4 +38,4 @@ def closeness(squared: Tensor, scale: Tensor) -> Tensor:
 
 def closeness_over_scales(squared: Tensor, radius: Tensor, scales: tuple[float, ...]) -> Tensor:
     """The sum of `closeness` over scales, which are fractions of the radius (...)."""
-    return torch.stack([closeness(squared, scale * radius.unsqueeze(-1)) for scale in scales]).sum(dim=0)
+    return sum((closeness(squared, scale * radius) for scale in scales), torch.zeros_like(squared))

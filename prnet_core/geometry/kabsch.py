@@ -33,6 +33,23 @@ def procrustes(source: Tensor, target: Tensor, weights: Tensor | None = None) ->
         return make_transform(rotation, translation)
 
 
+def procrustes_by_weights(source: Tensor, target: Tensor, weights: Tensor) -> Tensor:
+    """`procrustes` of the same matches (..., K, 3) for each row of weights (..., S, K): (..., S, 4, 4).
+
+    One product of the weights with the moments of the matches about their means.
+    """
+    weights = weights + torch.finfo(weights.dtype).tiny
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    centre_source, centre_target = (cloud.mean(dim=-2, keepdim=True) for cloud in (source, target))
+    x, y = source - centre_source, target - centre_target
+    products = (y.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2)
+    covariance, mean_source, mean_target = (weights @ torch.cat([products, x, y], dim=-1)).split([9, 3, 3], dim=-1)
+    covariance = covariance.unflatten(-1, (3, 3)) - mean_target.unsqueeze(-1) * mean_source.unsqueeze(-2)
+    rotation = _nearest_rotation(covariance)
+    mean_source, mean_target = mean_source + centre_source, mean_target + centre_target
+    return make_transform(rotation, mean_target - (rotation @ mean_source.unsqueeze(-1)).squeeze(-1))
+
+
 def _nearest_rotation(matrix: Tensor) -> Tensor:
     """argmax over rotations of trace(R^T M), (..., 3, 3). roma's has a finite gradient. Without one, on a CPU,
     LAPACK's SVD is fifty times as fast for so small a matrix."""

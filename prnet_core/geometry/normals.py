@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import small_gicp
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
@@ -34,7 +35,7 @@ def estimated_viewpoint(points: np.ndarray, normals: np.ndarray) -> np.ndarray:
     if len(points) <= NUM_NEIGHBOURS:
         return points.mean(axis=0) if len(points) else np.zeros(3)
     points, normals = (values[:: max(1, len(points) // NUM_POINTS)] for values in (points, normals))
-    neighbours = cKDTree(points).query(points, k=NUM_NEIGHBOURS + 1)[1][:, 1:]
+    neighbours = small_gicp.KdTree(points).batch_knn_search(points, NUM_NEIGHBOURS + 1)[0][:, 1:].astype(np.int32)
     cosines = np.einsum("nki,ni->nk", normals[neighbours], normals)
     rows = np.arange(len(points) + 1) * NUM_NEIGHBOURS
     edges = csr_array((cosines.ravel(), neighbours.ravel(), rows), shape=(len(points), len(points)))

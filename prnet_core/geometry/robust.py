@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .cloud_support import closeness, closeness_over_scales, cloud_support, every, surface_support
-from .kabsch import procrustes
+from .cloud_support import closeness, closeness_over_scales, cloud_support, every
+from .kabsch import procrustes, procrustes_by_weights
 from .spatial_consistency import (
     compatible_matches,
     second_order_compatibility,
@@ -14,19 +14,22 @@ from .spatial_consistency import (
     squared_residuals,
     strongest,
 )
+from .surface_alignment import LAST_SCALES, Surfaces, align_surfaces, aligned_and_ranked, surface_support
 from .transforms import transform_points
 
 # Lengths are fractions of the radius of the target points.
 TOLERANCES = (0.02, 0.08)
 """Allowed difference of two matches' distances: both clouds hold the same points, or other samples of the surface."""
 MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
-MORE_MATCHES, MORE_SEEDS = 1024, 96
+MORE_MATCHES, MORE_SEEDS = 512, 96
 """For `robust_hypotheses`: with little overlap few of the most probable matches are correct."""
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
 SURFACE_WEIGHT = 4.0
 """Of the support by surfaces, where the support by matches is at most the number of scales."""
 DISTINCT, DISTINCT_POINTS = 0.15, 16
 """Root mean square distance between where two hypotheses move some points, to count as different."""
+CANDIDATES = 24
+"""Hypotheses that are aligned by their surfaces."""
 REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
 
 
@@ -37,6 +40,7 @@ def robust_procrustes(
     target_cloud: Tensor | None = None,
     radius: Tensor | None = None,
     normals: tuple[Tensor, Tensor] | None = None,
+    similarity: Tensor | None = None,
 ) -> Tensor:
     """Procrustes that tolerates nine incorrect matches in ten.
 
@@ -46,9 +50,8 @@ def robust_procrustes(
     of its points, because the correct transform aligns also the points whose matches are incorrect. The best hypothesis
     is refined by Procrustes with the weights w_i (s^2 / (s^2 + r_i^2))^2 (Geman-McClure), s decreasing.
 
-    normals: of the source (..., K, 3) and of the target cloud (..., M, 3), oriented alike. With them points support a
-    transform only where they agree (`surface_support`), and as many groups of matches are tried as by
-    `robust_hypotheses`.
+    normals: of the source (..., K, 3) and of the target cloud (..., M, 3), oriented alike. similarity (..., K, M): the
+    cosines of their descriptors. With normals and the cloud the result is the first of `robust_hypotheses`.
 
     All distances are fractions of `radius` (...), by default that of the target points.
 
@@ -57,8 +60,11 @@ def robust_procrustes(
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target = source.to(dtype), target.to(dtype)
     weights = torch.ones_like(source[..., 0]) if weights is None else weights.to(dtype)
-    sizes = (MAX_MATCHES, NUM_SEEDS) if normals is None else (MORE_MATCHES, MORE_SEEDS)
-    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, normals, 1, *sizes)
+    if normals is not None and target_cloud is not None:
+        return robust_hypotheses(source, target, weights, target_cloud, radius, 1, normals, similarity).squeeze(-3)
+    radius = _radius(target) if radius is None else radius.clamp_min(1e-8)
+    sizes = 1, MAX_MATCHES, NUM_SEEDS
+    _, last_weights = _best_transforms(source, target, weights, target_cloud, radius, None, *sizes)
     return procrustes(source, target, last_weights.squeeze(-2))
 
 
@@ -70,17 +76,34 @@ def robust_hypotheses(
     radius: Tensor | None,
     count: int,
     normals: tuple[Tensor, Tensor] | None = None,
+    similarity: Tensor | None = None,
 ) -> Tensor:
     """`count` distinct transforms (..., count, 4, 4) with the most support, one of which is correct more often.
 
     More groups of matches are tried than by `robust_procrustes`, which takes three times as long. The best by matches
     and cloud comes first, then in turns the best by the cloud alone, which incorrect matches cannot mislead, by the
     matches alone, and by both.
+
+    With normals, points support a transform only where they agree (`surface_support`), and the best transforms are
+    aligned by their surfaces (`align_surfaces`) and ranked by what meets under them (`surface_agreement`): with little
+    overlap few correct matches leave a transform some degrees away.
     """
     dtype = torch.promote_types(source.dtype, torch.float32)
-    source, target, weights = source.to(dtype), target.to(dtype), weights.to(dtype)
-    sizes = count, MORE_MATCHES, MORE_SEEDS
-    return _best_transforms(source, target, weights, target_cloud, radius, normals, *sizes)[0]
+    source, target, weights, target_cloud = (v.to(dtype) for v in (source, target, weights, target_cloud))
+    radius = _radius(target) if radius is None else radius.clamp_min(1e-8)
+    sizes = MORE_MATCHES, MORE_SEEDS
+    if normals is None:
+        return _best_transforms(source, target, weights, target_cloud, radius, None, count, *sizes)[0]
+    with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
+        surfaces = Surfaces(source, normals[0], target_cloud, normals[1], similarity, radius)
+        remaining = max(CANDIDATES, count)
+        transforms, _ = _best_transforms(source, target, weights, target_cloud, radius, surfaces, remaining, *sizes)
+        transforms, agreement = aligned_and_ranked(transforms, surfaces)
+        return align_surfaces(_best_distinct(transforms, [agreement], source, radius, count), surfaces, LAST_SCALES)
+
+
+def _radius(target: Tensor) -> Tensor:
+    return (target - target.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1).clamp_min(1e-8)
 
 
 def _best_transforms(
@@ -88,39 +111,31 @@ def _best_transforms(
     target: Tensor,
     weights: Tensor,
     target_cloud: Tensor | None,
-    radius: Tensor | None,
-    normals: tuple[Tensor, Tensor] | None,
+    radius: Tensor,
+    surfaces: Surfaces | None,
     count: int,
     max_matches: int,
     num_seeds: int,
 ) -> tuple[Tensor, Tensor]:
     """The `count` best transforms (..., count, 4, 4), and the weights (..., count, K) for one more Procrustes."""
     with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
-        if radius is None:
-            radius = (target - target.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1)
-        radius = radius.clamp_min(1e-8)
         unweighted = procrustes(source, target, weights).unsqueeze(-3)
         tolerances = radius.unsqueeze(-1) * radius.new_tensor(TOLERANCES)
         consistent = _consistent_transforms(source, target, weights, tolerances, max_matches, num_seeds)
         hypotheses = torch.cat([unweighted, consistent], dim=-3)
-        by_matches = _support(hypotheses, source, target, weights, radius)
-        if target_cloud is None:
-            supports = [by_matches]
-        else:
-            target_cloud = target_cloud.to(source.dtype)
-            if normals is None:
-                by_cloud = cloud_support(hypotheses, source, target_cloud, radius, SUPPORT_SCALES)
+        supports = [_support(hypotheses, source, target, weights, radius)]
+        if target_cloud is not None:
+            if surfaces is None:
+                by_cloud = cloud_support(hypotheses, source, target_cloud.to(source.dtype), radius, SUPPORT_SCALES)
             else:
-                by_cloud = SURFACE_WEIGHT * surface_support(hypotheses, source, target_cloud, normals, radius)
-            supports = [by_matches + by_cloud, by_cloud, by_matches]
+                by_cloud = SURFACE_WEIGHT * surface_support(hypotheses, surfaces)
+            supports = [supports[0] + by_cloud, by_cloud, supports[0]]
         transforms = _best_distinct(hypotheses, supports, source, radius, count)
-        source, target, weights = source.unsqueeze(-3), target.unsqueeze(-3), weights.unsqueeze(-2)
-        shape = (*transforms.shape[:-2], *source.shape[-2:])
-        source, target = source.expand(shape), target.expand(shape)
         for fraction in REFINEMENT_SCALES:
             squared = squared_residuals(transforms, source, target)
-            current = weights * closeness(squared, fraction * radius.unsqueeze(-1)).square()
-            transforms = procrustes(source, target, current)
+            scale = fraction * radius.unsqueeze(-1)
+            current = weights.unsqueeze(-2) * closeness(squared, scale).square()
+            transforms = procrustes_by_weights(source, target, current)
         return transforms, current
 
 
@@ -149,17 +164,18 @@ def _consistent_transforms(
     kept = weights.topk(count, dim=-1).indices
     weights = weights.take_along_dim(kept, dim=-1)
     source, target = (cloud.take_along_dim(kept.unsqueeze(-1), dim=-2) for cloud in (source, target))
-    source, target = source.unsqueeze(-3), target.unsqueeze(-3)
     limit = tolerances[..., None, None]
-    compatible = compatible_matches(source, target, limit, 2.0 * limit)  # close points agree on any transform
+    compatible = compatible_matches(
+        source.unsqueeze(-3), target.unsqueeze(-3), limit, 2.0 * limit
+    )  # close points agree on any transform
     _, seeds = strongest(compatible.sum(dim=-1), num_seeds)
     of_seeds = second_order_compatibility(compatible, seeds)
-    transforms = seed_transforms(source, target, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
+    clouds = source.unsqueeze(-3), target.unsqueeze(-3)
+    transforms = seed_transforms(*clouds, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
     reach = 2.0 * tolerances.repeat_interleave(seeds.shape[-1], dim=-1)
     for _ in range(2):
         near = closeness(squared_residuals(transforms, source, target), reach).square()
-        shape = (*near.shape, 3)
-        transforms = procrustes(source.expand(shape), target.expand(shape), weights.unsqueeze(-2) * near)
+        transforms = procrustes_by_weights(source, target, weights.unsqueeze(-2) * near)
     return transforms
 
 
@@ -167,5 +183,6 @@ def _support(transforms: Tensor, source: Tensor, target: Tensor, weights: Tensor
     """Support (..., S) of transforms (..., S, 4, 4) from the residuals of the matches."""
     weights = weights + torch.finfo(weights.dtype).tiny
     weights = weights / weights.sum(dim=-1, keepdim=True)
-    squared = squared_residuals(transforms, source.unsqueeze(-3), target.unsqueeze(-3))
-    return (weights.unsqueeze(-2) * closeness_over_scales(squared, radius, SUPPORT_SCALES)).sum(dim=-1)
+    squared = squared_residuals(transforms, source, target)
+    close = closeness_over_scales(squared, radius.unsqueeze(-1), SUPPORT_SCALES)
+    return (close @ weights.unsqueeze(-1)).squeeze(-1)

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from .kabsch import procrustes
-from .transforms import transform_points
 
 
 def compatible_matches(source: Tensor, target: Tensor, tolerance: Tensor, min_distance: float | Tensor = 0.0) -> Tensor:
@@ -30,7 +29,7 @@ def second_order_compatibility(compatible: Tensor, rows: Tensor | None = None) -
 def seed_transforms(source: Tensor, target: Tensor, compatibility: Tensor, seeds: Tensor, group_size: int) -> Tensor:
     """T_target_source (..., S, 4, 4) of groups of matches: each seed (..., S) with the `group_size` matches of the
     largest second-order compatibility (..., S, K) with it, weighted by it."""
-    weights, groups = strongest(compatibility, group_size)
+    weights, groups = strongest_counts(compatibility, group_size)
     groups = torch.cat([seeds.unsqueeze(-1), groups], dim=-1)
     weights = torch.cat([weights[..., :1], weights], dim=-1).to(source.dtype)
     rows = groups.flatten(-2).unsqueeze(-1)
@@ -44,10 +43,21 @@ def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return values[..., :count], order[..., :count]
 
 
+def strongest_counts(counts: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`strongest` of whole numbers (..., K) whose products with K float32 holds; no sort of all."""
+    size = counts.shape[-1]
+    first_in_ties = torch.arange(size - 1, -1, -1, device=counts.device, dtype=counts.dtype)
+    indices = torch.add(first_in_ties, counts, alpha=size).topk(count, dim=-1).indices
+    return counts.take_along_dim(indices, dim=-1), indices
+
+
 def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Tensor:
-    """|R x_i + t - y_i|^2 (..., K) of matches (..., K, 3) under transforms (..., 4, 4)."""
-    return (transform_points(transforms, source) - target).square().sum(dim=-1)
+    """|R x_i + t - y_i|^2 (..., S, K) of matches (..., K, 3) under each of the transforms (..., S, 4, 4)."""
+    rows = transforms[..., :3, :].transpose(-3, -2)  # (..., 3, S, 4): one product for each coordinate
+    moved = rows[..., :3] @ source.transpose(-2, -1).unsqueeze(-3) + rows[..., 3:]
+    return (moved - target.transpose(-2, -1).unsqueeze(-2)).square().sum(dim=-3)
 
 
 def _distances(points: Tensor) -> Tensor:
-    return torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    points = points - points.mean(dim=-2, keepdim=True)  # the products below then round little
+    return torch.cdist(points, points, compute_mode="use_mm_for_euclid_dist")

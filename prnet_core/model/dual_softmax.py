@@ -2,7 +2,7 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, pad
 
 from .precision import at_least_float32
 
@@ -27,14 +27,20 @@ class DualSoftmax(nn.Module):
 
         The last column is the dustbin's.
         """
+        return self.log_probabilities(self.cosines(source_features, target_features))
+
+    def cosines(self, source_features: Tensor, target_features: Tensor) -> Tensor:
+        """Phi_xi . Phi_yj (B, N, M) of (B, N, C), (B, M, C), float32."""
         with torch.autocast(source_features.device.type, enabled=False):
             source, target = (normalize(at_least_float32(f), dim=-1) for f in (source_features, target_features))
-            sharpness = self.log_sharpness.exp()
-            scores, dustbin = source @ target.transpose(1, 2) * sharpness, self.dustbin_cosine * sharpness
-            batch, rows, columns = scores.shape
-            by_row = torch.cat([scores, dustbin.expand(batch, rows, 1)], dim=2)
-            by_column = torch.cat([scores.transpose(1, 2), dustbin.expand(batch, columns, 1)], dim=2)
-            return by_row.log_softmax(dim=-1), by_column.log_softmax(dim=-1)
+            return source @ target.transpose(1, 2)
+
+    def log_probabilities(self, cosines: Tensor) -> tuple[Tensor, Tensor]:
+        """The result of `forward`, from `cosines`."""
+        with torch.autocast(cosines.device.type, enabled=False):
+            scores = (cosines - self.dustbin_cosine) * self.log_sharpness.exp()
+            logits = pad(scores, (0, 1, 0, 1))  # a softmax does not change when the dustbin's score is taken from all
+            return logits[:, :-1].log_softmax(dim=-1), logits[..., :-1].log_softmax(dim=-2).transpose(1, 2)
 
 
 def joint_log_probability(by_row: Tensor, by_column: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from torch.nn.functional import leaky_relu
 
 from .config import PRNetConfig
 from .edge_conv import NEGATIVE_SLOPE
-from .neighbours import knn, neighbour_max, stacked_max
+from .neighbours import flat_rows, knn_of_points, neighbour_max, stacked_max
 from .patch_encoder import PatchEncoder
 from .surface_cloud import SurfaceCloud
 
@@ -38,18 +38,28 @@ class InvariantDGCNN(nn.Module):
     def forward(self, cloud: SurfaceCloud) -> Tensor:
         """F (B, N, embedding)."""
         points = cloud.scaled_points
-        neighbours = knn(points, self.num_neighbours)
+        neighbours = knn_of_points(points, self.num_neighbours)
         features, outputs = self.patch(cloud.patches), []
         for index, norm in enumerate(self.norms):
             values = self.neighbour[index](features)
             if index == 0:
-                edges = self.pair_feature(point_pair_features(points, cloud.normals, neighbours))
-                best = stacked_max(_gather(values, neighbours) + edges)
+                best = self._best_edges(values, point_pair_features(points, cloud.normals, neighbours), neighbours)
             else:
                 best = neighbour_max(values, neighbours)
             features = leaky_relu(norm(best + self.centre[index](features)), NEGATIVE_SLOPE)
             outputs.append(features)
         return self.last_norm(self.last(torch.cat(outputs, dim=-1)))
+
+    def _best_edges(self, values: Tensor, pair_features: Tensor, neighbours: Tensor) -> Tensor:
+        """max over j of values_j + W f_ij: values (B, N, C), pair_features (k, B, N, 4), neighbours (B, N, k)."""
+        if torch.is_grad_enabled():
+            return stacked_max(_gather(values, neighbours) + self.pair_feature(pair_features))
+        flat, rows = values.flatten(0, 1), flat_rows(neighbours)
+        weight, best = self.pair_feature.weight.T, None
+        for row, features in zip(rows, pair_features.flatten(1, 2), strict=True):  # each step fits into a cache
+            edges = torch.addmm(flat.index_select(0, row), features, weight)
+            best = edges if best is None else torch.maximum(best, edges, out=best)
+        return best.view(values.shape)
 
 
 def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
@@ -77,7 +87,5 @@ def point_pair_features(points: Tensor, normals: Tensor, neighbours: Tensor) -> 
 
 def _gather(values: Tensor, neighbours: Tensor) -> Tensor:
     """(B, N, C), (B, N, k) -> (k, B, N, C)."""
-    batch, count, channels = values.shape
-    offsets = count * torch.arange(batch, device=values.device).view(-1, 1, 1)
-    rows = (neighbours + offsets).movedim(2, 0)
-    return values.reshape(-1, channels).index_select(0, rows.flatten()).view(*rows.shape, channels)
+    rows = flat_rows(neighbours)
+    return values.flatten(0, 1).index_select(0, rows.flatten()).view(len(rows), *values.shape)

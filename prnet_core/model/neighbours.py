@@ -1,5 +1,7 @@
 """Nearest neighbours, and the maximum over them, on a CPU without a (B, N, k, C) tensor."""
 
+import numpy as np
+import small_gicp
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -26,6 +28,15 @@ def knn(features: Tensor, k: int) -> Tensor:
         columns = pad(-2.0 * features, (0, 0, 0, missing)).transpose(1, 2)
         chunks = [smallest(torch.baddbmm(norms, rows, columns), k) for rows in features.split(ROWS_AT_ONCE, dim=1)]
     return torch.cat(chunks, dim=1)
+
+
+def knn_of_points(points: Tensor, k: int) -> Tensor:
+    """`knn` of points (B, N, 3) in space; on a CPU with a k-d tree, in a third of the time."""
+    if points.device.type != "cpu":
+        return knn(points, k)
+    k, clouds = min(k, points.shape[1]), points.detach().double().numpy()
+    found = [small_gicp.KdTree(cloud).batch_knn_search(cloud, k)[0].astype(np.int64) for cloud in clouds]
+    return torch.from_numpy(np.stack(found))
 
 
 def smallest(values: Tensor, k: int) -> Tensor:
@@ -114,17 +125,21 @@ def neighbour_max(values: Tensor, neighbours: Tensor) -> Tensor:
 
     values: (B, N, C); neighbours: (B, N, k) from `knn`, k at most 255. Returns (B, N, C).
     """
-    batch, num_points, channels = values.shape
-    offsets = num_points * torch.arange(batch, device=values.device).view(-1, 1, 1)
-    rows = (neighbours + offsets).flatten(0, 1).T.contiguous()
-    flat = values.reshape(-1, channels)
+    rows, flat = flat_rows(neighbours), values.flatten(0, 1)
     if torch.is_grad_enabled() and values.requires_grad:
         if flat.device.type == "cpu":
             flat = at_least_float32(flat)  # comparing bfloat16 takes a CPU twice as long
         best = _NeighbourMax.apply(flat, rows)
     else:
         best = _walk(flat, rows)
-    return best.view(batch, num_points, channels)
+    return best.view(values.shape)
+
+
+def flat_rows(neighbours: Tensor) -> Tensor:
+    """(B, N, k) -> (k, B N), the rows of values (B N, C)."""
+    batch, num_points, _ = neighbours.shape
+    offsets = num_points * torch.arange(batch, device=neighbours.device).view(-1, 1, 1)
+    return (neighbours + offsets).flatten(0, 1).T.contiguous()
 
 
 def adjacency(neighbours: Tensor, dtype: torch.dtype) -> Tensor:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..geometry.cloud_support import SPACINGS_IN_RADIUS
 from ..geometry.kabsch import procrustes
 from ..geometry.robust import robust_hypotheses, robust_procrustes
+from ..geometry.surface_alignment import SPACINGS_IN_RADIUS
 from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
@@ -30,7 +30,7 @@ class Matches:
     """Where points of one cloud (B, K, 3) are matched on another one, (B, M, 3).
 
     matched: (B, K, 3). confidence: (B, K), 0 to 1. normals: of the source (B, K, 3) and of the target (B, M, 3), where
-    the clouds have them.
+    the clouds have them. similarity: cosines of the features (B, K, M), with the matching "dual".
     """
 
     source: Tensor
@@ -38,6 +38,7 @@ class Matches:
     confidence: Tensor
     target: Tensor
     normals: tuple[Tensor, Tensor] | None = None
+    similarity: Tensor | None = None
 
 
 @dataclass
@@ -78,6 +79,16 @@ class PRNetOutput:
     """Y (B, M, 3)."""
     spacing: Tensor | None = None
     """(B,) of the points, with the features "surface"."""
+
+
+@dataclass
+class EncodedTarget:
+    """What is the same in all passes: F_Y (B, M, C) and, with a transformer, the memory (B, M, C) that the source's
+    decoder reads, and the target's own decoder as far as it does not read the source (B, M, C)."""
+
+    features: Tensor
+    memory: Tensor | None = None
+    attended: Tensor | None = None
 
 
 class PRNet(nn.Module):
@@ -141,20 +152,21 @@ class PRNet(nn.Module):
                 T_target_source = T_target_source.detach()
         return PRNetOutput(T_target_source, passes, target_points, target.spacing if surface else None)
 
-    def _encode(self, target: Tensor | SurfaceCloud) -> tuple[Tensor, Tensor | None]:
-        """Features of the target, the same in all passes: F_Y (B, M, C), and the memory that the decoder reads."""
+    def _encode(self, target: Tensor | SurfaceCloud) -> EncodedTarget:
         features = self.dgcnn(target)
-        return features, self.transformer.encoder(features) if self.config.transformer == "paper" else None
+        if self.config.transformer == "none":
+            return EncodedTarget(features)
+        return EncodedTarget(features, self.transformer.encoder(features), self.transformer.decoder.attend(features))
 
     def _match(
         self,
         source: Tensor | SurfaceCloud,
         target: Tensor | SurfaceCloud,
-        encoded_target: tuple[Tensor, Tensor | None],
+        encoded_target: EncodedTarget,
         generator: torch.Generator | None = None,
     ) -> RegistrationPass:
         """A pass without its transforms."""
-        features = self._features(source, *encoded_target)
+        features = self._features(source, encoded_target)
         means = [at_least_float32(x).mean(dim=1) for x in features]
         points = [cloud.points if isinstance(cloud, SurfaceCloud) else cloud for cloud in (source, target)]
         if self.config.matching == "dual":
@@ -162,16 +174,14 @@ class PRNet(nn.Module):
             return self._match_all(points, normals, features, means)
         return self._match_keypoints(points, features, means, generator)
 
-    def _features(
-        self, source: Tensor | SurfaceCloud, target_local: Tensor, target_memory: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def _features(self, source: Tensor | SurfaceCloud, target: EncodedTarget) -> tuple[Tensor, Tensor]:
         """Phi_X (B, N, C), Phi_Y (B, M, C)."""
-        source_local = self.dgcnn(source)
-        if self.config.transformer == "none":
-            return source_local, target_local
-        source_residual = self.transformer(source_local, target_memory)
-        target_residual = self.transformer(target_local, self.transformer.encoder(source_local))
-        return source_local + source_residual, target_local + target_residual
+        local = self.dgcnn(source)
+        if target.memory is None or target.attended is None:
+            return local, target.features
+        source_residual = self.transformer(local, target.memory)
+        target_residual = self.transformer.decoder.read(target.attended, self.transformer.encoder(local))
+        return local + source_residual, target.features + target_residual
 
     def _match_all(
         self,
@@ -181,10 +191,11 @@ class PRNet(nn.Module):
         means: list[Tensor],
     ) -> RegistrationPass:
         """All points are matched: each row's best match."""
-        both = self.dual_softmax(*features)
+        cosines = self.dual_softmax.cosines(*features)
+        both = self.dual_softmax.log_probabilities(cosines)
         joint = joint_log_probability(*both)
         confidence, best = joint.max(dim=-1)
-        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals)
+        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals, cosines)
         every = [torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1) for x in points]
         return RegistrationPass(points[0], matches, None, *every, joint, None, *means, None, both)
 
@@ -218,7 +229,13 @@ class PRNet(nn.Module):
         if self.training or not self.config.robust_procrustes:
             return procrustes(matches.source, matches.matched)
         return robust_procrustes(
-            matches.source, matches.matched, matches.confidence, matches.target, radius, matches.normals
+            matches.source,
+            matches.matched,
+            matches.confidence,
+            matches.target,
+            radius,
+            matches.normals,
+            matches.similarity,
         )
 
     @on_cpu_when_out_of_memory
@@ -263,7 +280,7 @@ class PRNet(nn.Module):
         with self._evaluation(bfloat16):
             matches = self._match(source, target, self._encode(target)).matches
         clouds = matches.source, matches.matched, matches.confidence, matches.target
-        return robust_hypotheses(*clouds, radius, count, matches.normals)
+        return robust_hypotheses(*clouds, radius, count, matches.normals, matches.similarity)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):

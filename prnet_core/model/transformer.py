@@ -65,9 +65,16 @@ class Decoder(nn.Module):
 
     def forward(self, features: Tensor, memory: Tensor) -> Tensor:
         """features (B, N, C) of this cloud, memory (B, M, C) of the other -> (B, N, C)."""
+        return self.read(self.attend(features), memory)
+
+    def attend(self, features: Tensor) -> Tensor:
+        """The part that does not depend on the other cloud: the same in all passes for the target."""
         normed = self.norms[0](features)
-        x = features + self.self_attention(normed, normed)
-        x = x + self.cross_attention(self.norms[1](x), memory)
+        return features + self.self_attention(normed, normed)
+
+    def read(self, attended: Tensor, memory: Tensor) -> Tensor:
+        """The rest of `forward`, from the result of `attend`."""
+        x = attended + self.cross_attention(self.norms[1](attended), memory)
         x = x + self.feed_forward(self.norms[2](x))
         return self.norms[3](x)
 

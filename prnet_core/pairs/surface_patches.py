@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+import small_gicp
 
 from prnet_core.geometry.normals import orient_away
 from prnet_core.pairs.normalise import downsample_pair
@@ -13,7 +13,6 @@ from prnet_core.pairs.normalise import downsample_pair
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
 PATCH_RADIUS = 6.0  # spacings (voxels) of the dense cloud
 SPACING_NEIGHBOURS = 16
-LEAF_SIZE = 32
 
 
 @dataclass(frozen=True)
@@ -70,15 +69,11 @@ def surface_pair(source: DenseCloud, target: DenseCloud, num_points: int, rng: n
 
 def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> SurfaceInputs:
     """The inputs at points (N, 3) on the dense cloud; `spacing` is that of the points."""
-    tree = cKDTree(cloud.points, leafsize=LEAF_SIZE)
+    tree = small_gicp.KdTree(cloud.points)
     normals = orient_away(cloud.points, cloud.normals, cloud.origins)
     k = min(PATCH_CANDIDATES, len(cloud.points))
-    distance, index = tree.query(points, k=k, distance_upper_bound=PATCH_RADIUS * cloud.spacing)
-    distance, index = distance.reshape(len(points), k), index.reshape(len(points), k)
-    within = np.isfinite(distance)
-    nearest, alone = index[:, 0].copy(), ~within[:, 0]
-    if alone.any():
-        nearest[alone] = tree.query(points[alone])[1]
+    index, squared = tree.batch_knn_search(points, k)
+    within, nearest = squared < (PATCH_RADIUS * cloud.spacing) ** 2, index[:, 0]
     # Spread over all candidates within the radius, whatever their number; the nearest one fills an empty patch.
     count = np.maximum(within.sum(axis=1), 1)
     chosen = (np.arange(PATCH_POINTS) * count[:, None]) // PATCH_POINTS
@@ -112,5 +107,5 @@ def point_spacing(points: np.ndarray) -> float:
     k = min(SPACING_NEIGHBOURS, len(points) - 1)
     if k < 1:
         return 1.0
-    distance = np.median(cKDTree(points).query(points, k=k + 1)[0][:, -1])
+    distance = np.median(np.sqrt(small_gicp.KdTree(points).batch_knn_search(points, k + 1)[1][:, -1]))
     return max(float(distance * np.sqrt(np.pi / (k + 1))), np.finfo(np.float32).tiny)

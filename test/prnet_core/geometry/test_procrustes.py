@@ -2,7 +2,7 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from prnet_core.geometry.kabsch import procrustes
+from prnet_core.geometry.kabsch import procrustes, procrustes_by_weights
 from prnet_core.geometry.robust import robust_hypotheses, robust_procrustes
 from prnet_core.geometry.transforms import geodesic_angle, make_transform, transform_points
 
@@ -32,6 +32,14 @@ def test_agrees_with_an_independent_solver_under_noise_and_weights():
     T = procrustes(source, target, weights)[0]
     torch.testing.assert_close(T[:3, :3], torch.from_numpy(expected.as_matrix()))
     torch.testing.assert_close(T[:3, 3], torch.from_numpy(w @ y - expected.as_matrix() @ (w @ x)))
+
+
+def test_several_weights_of_the_same_matches():
+    source, target, _ = problem()
+    target = target + 0.1 * torch.randn(target.shape, dtype=target.dtype, generator=GENERATOR)
+    weights = torch.rand(6, 3, 40, dtype=torch.float64, generator=GENERATOR)
+    expected = torch.stack([procrustes(source, target, weights[:, i]) for i in range(3)], dim=1)
+    torch.testing.assert_close(procrustes_by_weights(source, target, weights), expected)
 
 
 def test_zero_weight_points_do_not_matter():

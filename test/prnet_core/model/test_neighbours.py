@@ -2,7 +2,7 @@ import pytest
 import torch
 from oracles.direct_edge_conv import direct_knn
 
-from prnet_core.model.neighbours import adjacency, knn, neighbour_max, smallest
+from prnet_core.model.neighbours import adjacency, knn, knn_of_points, neighbour_max, smallest
 
 
 @pytest.mark.parametrize(("num_points", "k"), [(1, 20), (7, 20), (50, 20), (203, 20), (700, 5), (1500, 20)])
@@ -10,6 +10,13 @@ def test_knn_agrees_with_all_distances(num_points, k):
     x = torch.randn(2, num_points, 6, generator=torch.Generator().manual_seed(num_points))
     found = knn(x, k).sort(dim=-1).values
     assert torch.equal(found, direct_knn(x.double(), k).sort(dim=-1).values)
+
+
+@pytest.mark.parametrize("num_points", [1, 7, 300])
+def test_knn_of_points_agrees_with_all_distances(num_points):
+    x = torch.randn(2, num_points, 3, generator=torch.Generator().manual_seed(num_points))
+    found = knn_of_points(x, 20).sort(dim=-1).values
+    assert torch.equal(found, direct_knn(x.double(), 20).sort(dim=-1).values)
 
 
 def test_knn_far_from_the_origin():
