@@ -20,7 +20,7 @@ from prnet_core.registration.alignment import (
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.candidate import Aligned, Candidate
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.detail import Detail, measure_detail
+from prnet_core.registration.detail import Detail, is_distinctive, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
@@ -126,12 +126,16 @@ class Search:
         yield lambda: self.refine(self._features())
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
-        if self.network is not None:
+        if self.network is not None and not any(map(self._is_verified, self.candidates)):
             network, config = self.network, self.config
             yield lambda: self.refine(self._network(network, range(1), 1))
             if network.config.features != "surface":  # whose one run gives several hypotheses, whatever the rotation
                 seeds = range(1, 1 + config.network_samples)
                 yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
+
+    def _is_verified(self, candidate: Candidate) -> bool:
+        """Whether a candidate is accepted by itself and shows more than planes."""
+        return candidate.status == ACCEPTED and is_distinctive(self.detail(candidate), candidate.quality, self.config)
 
     def _features(self) -> Named:
         with self._timed("features"):
