@@ -13,7 +13,7 @@ from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import Level, PreparedCloud, prepare_cloud
-from prnet_core.registration.sample import median_thickness
+from prnet_core.registration.sample import thickness_and_spacing
 
 FINE_VOXEL = 0.5  # voxels between the points of the fine target
 PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
@@ -120,7 +120,8 @@ class LocalMap:
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
-        is_fine = bool(median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel)
+        thickness, _ = thickness_and_spacing(cloud, tree, NORMAL_NEIGHBORS, num_threads)
+        is_fine = thickness < PRECISE_THICKNESS * voxel
         if not is_fine:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
