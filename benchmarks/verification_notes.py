@@ -25,8 +25,8 @@ the rings: the neighbours of a point lay on one ring, so that its normal was arb
 between two of the other. With 12 rings in parks 19 of 20 transforms were correct and 3 accepted. The voxels of a pair
 of scans now grow until at most 15 % of the neighbourhoods are lines (`ring_gaps.py`, 4 to 5 ms a scan, 20 ms with
 twelve rings): 16 are accepted by the whole search, each in a third of the time. It changes parks with up to 32 rings;
-all other groups had at most 8 %, 16 rings in garages up to 19 %. Maps and odometry are as before: several scans fill
-the gaps.
+all other groups had at most 8 %, 16 rings in garages up to 19 %. The odometry does the same; maps do not: several
+scans fill the gaps.
 
 Planes alone. A narrow field of view often shows two walls and the floor. Many corners agree so. *Detail* is the share
 of the points that agree beside the three largest planes: above `clear_detail` it shows the place, below `min_detail` it

@@ -13,7 +13,7 @@ from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import Level, PreparedCloud, prepare_cloud
-from prnet_core.registration.sample import median_thickness
+from prnet_core.registration.sample import thickness_and_spacing
 
 FINE_VOXEL = 0.5  # voxels between the points of the fine target
 PRECISE_THICKNESS = 0.15  # of FINE_VOXEL: surfaces of a precise sensor are less thick
@@ -23,7 +23,8 @@ MAX_FILTERED_POINTS = 100_000  # of the keyframes that are filtered at once: the
 MAX_REFINED = 3  # keyframes a scan that are filtered again for a smaller voxel, the newest first
 FINE_ENOUGH = 1.5  # voxels that fine surfaces were filtered for: their points are then still closer than a voxel
 NO_VIEW = -1
-NORMAL_NEIGHBORS = 10
+NORMAL_NEIGHBORS = 10  # for the normals of a keyframe, and
+SPARSE_NEIGHBORS, SPARSE_SPACING = 15, 1.8  # of a sparse one, its points so many of its voxels apart
 MAX_CHANGE = 0.03  # share of the points that come into view or leave it before the target is built again
 CHECKED_EVERY = 8  # points: every eighth is checked for being in view
 BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below which a surface shows its other side
@@ -114,13 +115,19 @@ class LocalMap:
         return self._fine_target
 
     def _filter(self, frame: Keyframe, step: int) -> Surface:
-        """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor."""
+        """Every `step`-th point of a keyframe in the map's frame, voxel filtered: fine ones of a precise sensor.
+
+        Few neighbours of a sparse one give normals whose noise along a wall outweighs the ground.
+        """
         if len(frame.points) == 0:
             return EMPTY._replace(voxel_size=self._voxel_size)
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
-        is_fine = bool(median_thickness(cloud, tree, NORMAL_NEIGHBORS, num_threads) < PRECISE_THICKNESS * voxel)
+        thickness, spacing = thickness_and_spacing(cloud, tree, NORMAL_NEIGHBORS, num_threads)
+        is_fine = thickness < PRECISE_THICKNESS * voxel
+        if is_fine and spacing > SPARSE_SPACING * voxel:
+            small_gicp.estimate_normals(cloud, tree, SPARSE_NEIGHBORS, num_threads)
         if not is_fine:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]

@@ -9,8 +9,10 @@ import numpy as np
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.registration import Registration
 from prnet_core.registration.range_noise import precise_range
+from prnet_core.registration.ring_gaps import surface_voxel_size
 
 MOST_LEFT = 0.4  # of a scan's points after the voxel filter: a sparse scan shows surfaces in larger voxels only
+MIN_POINTS = 700  # that it leaves of a scan whose few rings need larger voxels
 SCALE_CHANGE = 1.5  # factor of the median range from which the voxel size is chosen again
 VOXEL_CHANGE = 1.3  # factor of the voxel size below which it stays
 LOST_CHANGE = 1.15  # the same since the last choice while lost
@@ -59,7 +61,15 @@ class SceneScale:
         self._median_range, self._lost_range = median, median if is_lost else 0.0
         ranges = np.linalg.norm(sweep.points[:: max(1, len(sweep) // 10_000)], axis=1)
         self.reach = REACH * (float(np.quantile(ranges, 0.99)) + median)
-        voxel_size = self._registration.voxel_size_for(sweep.points, MOST_LEFT)
+        voxel_size = self._voxel_size_for(sweep.points)
         if not self.voxel_size / VOXEL_CHANGE < voxel_size < self.voxel_size * VOXEL_CHANGE:
             self.voxel_size = voxel_size
         return self.voxel_size
+
+    def _voxel_size_for(self, points: np.ndarray) -> float:
+        """The configured voxel size, or one for these points (N, 3) that is larger than the gaps between rings."""
+        registration = self._registration
+        voxel_size = registration.voxel_size_for(points, MOST_LEFT)
+        if registration.config.voxel_size is not None:
+            return voxel_size
+        return surface_voxel_size(points, voxel_size, registration.config.num_neighbors, MIN_POINTS)

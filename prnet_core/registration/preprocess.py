@@ -11,14 +11,15 @@ from prnet_core.geometry.voxels import count_voxels
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.range_noise import precise_range
 from prnet_core.registration.result import RegistrationError
-from prnet_core.registration.sample import Sample, make_sample, median_thickness
+from prnet_core.registration.sample import Sample, make_sample, thickness_and_spacing
 from prnet_core.registration.views import View, make_views
 
 MAX_COORDINATE = 1e12  # larger ones are no points: some drivers send the largest float32 for a ray without a return
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 MOST_LEFT = 0.7  # share of a cloud's points that the automatic voxel size leaves at most
 NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
-NOISY_NEIGHBORS = 2  # times as many
+NOISY_NEIGHBORS = 2  # times as many, but not those of
+SPARSE_SPACING = 2.0  # voxels between points: there the neighbours of a curved surface are as thick without noise
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def prepare_cloud(
     origins: np.ndarray | None = None,
     view_index: np.ndarray | None = None,
 ) -> PreparedCloud:
-    """Centre, scale to voxels, filter, and estimate normals, of noisy clouds with more neighbours.
+    """Centre, scale to voxels, filter, and estimate normals, of noisy dense clouds with more neighbours.
 
     Points (N, 3) are finite float64.
 
@@ -233,7 +234,8 @@ def prepare_cloud(
         num_neighbors=config.num_neighbors,
         num_threads=config.num_threads,
     )
-    if median_thickness(cloud, tree, config.num_neighbors, config.num_threads) > NOISY_THICKNESS:
+    thickness, spacing = thickness_and_spacing(cloud, tree, config.num_neighbors, config.num_threads)
+    if thickness > NOISY_THICKNESS and spacing < SPARSE_SPACING:
         config = replace(config, num_neighbors=NOISY_NEIGHBORS * config.num_neighbors)
         small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
     seen_from = None

@@ -12,14 +12,16 @@ LINE_RATIO = 0.2  # second to first standard deviation of the neighbours of a po
 MAX_LINES = 0.15  # share of the points whose neighbours do
 NUM_POINTS = 400  # that are looked at
 GROWTH = 1.25  # of the voxel size from one look to the next
-MIN_POINTS = 1000  # that a voxel filter leaves
+MIN_POINTS = 1000  # that a voxel filter leaves of a scan of a pair
 
 
-def surface_voxel_size(points: np.ndarray, voxel_size: float, num_neighbors: int) -> float:
+def surface_voxel_size(
+    points: np.ndarray, voxel_size: float, num_neighbors: int, min_points: int = MIN_POINTS
+) -> float:
     """A voxel size in the unit of the points (N, 3), or the next larger one at which few neighbourhoods are lines.
 
     Normals need neighbours on several rings, and a ring lies between two of the other scan. Smaller voxels than the
-    gaps between rings show neither. Never larger than leaves MIN_POINTS.
+    gaps between rings show neither. Never larger than leaves `min_points`.
     """
     if voxel_size == 0.0:
         return voxel_size
@@ -27,7 +29,7 @@ def surface_voxel_size(points: np.ndarray, voxel_size: float, num_neighbors: int
     centre = points.mean(axis=0)
     while True:
         cloud = small_gicp.voxelgrid_sampling((points - centre) / voxel_size, 1.0).points()[:, :3]
-        if len(cloud) < GROWTH**2 * MIN_POINTS or share_of_lines(cloud, num_neighbors) <= MAX_LINES:
+        if len(cloud) < GROWTH**2 * min_points or share_of_lines(cloud, num_neighbors) <= MAX_LINES:
             return voxel_size
         voxel_size *= GROWTH
 

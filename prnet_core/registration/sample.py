@@ -80,15 +80,17 @@ def dense_reach(num_neighbors: int) -> float:
     return float(np.sqrt(num_neighbors / np.pi))
 
 
-def median_thickness(
+def thickness_and_spacing(
     cloud: small_gicp.PointCloud, tree: small_gicp.KdTree, num_neighbors: int, num_threads: int
-) -> float:
-    """Median standard deviation, in voxels, of the neighbours of some points along the normal."""
+) -> tuple[float, float]:
+    """Medians, in voxels, of some points: the standard deviation of the neighbours along the normal, and the distance
+    between neighbouring points, which is 1 for a dense cloud."""
     points, normals = (values[:, :3] for values in (cloud.points(), cloud.normals()))
     index = even_index(len(points), NOISE_POINTS)
-    neighbors, _ = tree.batch_knn_search(points[index], min(num_neighbors, len(points)), num_threads)
+    neighbors, squared = tree.batch_knn_search(points[index], min(num_neighbors, len(points)), num_threads)
     heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals[index])
-    return float(np.median(heights.std(axis=1)))
+    spacing = np.sqrt(np.median(squared[:, -1])) / dense_reach(num_neighbors)
+    return float(np.median(heights.std(axis=1))), float(spacing)
 
 
 def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> np.ndarray:

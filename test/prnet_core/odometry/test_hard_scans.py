@@ -1,6 +1,9 @@
-"""Scans that agreed too little before: swept during a turn, or measured by a noisy stereo camera."""
+"""Scans that agreed too little before: swept during a turn, of few rings, or measured by a noisy stereo camera."""
+
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
@@ -37,6 +40,15 @@ def test_few_rings_among_people_follow_a_turn():
     statuses, error = follow(drive, use_times=True)
     assert "rejected" not in statuses
     assert error < 0.2
+
+
+@pytest.mark.parametrize("channels", [8, 16])
+def test_few_rings_in_a_park_are_tracked(channels):
+    """The gaps between the rings are larger than the voxels that leave 5,000 points, and trees are round."""
+    drive = Drive(PLACES["park"](12), replace(SpinningLidar.with_beams(16), channels=channels), 16, seed=12)
+    statuses, error = follow(drive, use_times=True)
+    assert set(statuses) == {"accepted"}
+    assert error < 0.15
 
 
 def test_where_a_wall_and_people_are_all_that_is_seen_the_velocity_continues():
