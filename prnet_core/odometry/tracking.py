@@ -18,6 +18,8 @@ MIN_FIT = 0.8  # of the usual share of the overlap that agrees
 MIN_OVERLAP = 0.3  # of the scan with the map: less shows too little
 MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it, and
 MAX_VIOLATION_FREE = 0.045  # where a direction is free: little constrains what slid there
+FEW_VIOLATED = 0.03  # of the free space: from there what does not overlap has not come into view alone,
+MIN_USUAL_OVERLAP = 0.65  # and at least this share of the usual overlap is needed
 GAIN = 0.2  # of the latest scan in what is usual
 MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
@@ -109,7 +111,7 @@ class Tracking:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
 
         scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise;
-        what does not overlap has come into view. Where a direction is not constrained the result is weak: a narrow
+        what does not overlap has come into view. Both at once is an incorrect pose. Where a direction is not constrained the result is weak: a narrow
         view of a wall agrees with little of the map.
         """
         if result.usable or self._covariance is None:
@@ -120,7 +122,10 @@ class Tracking:
         is_near = distance < factor * MAX_TRANSLATION * scale and angle < factor * MAX_ROTATION
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         max_violation = MAX_VIOLATION_FREE if is_free else MAX_VIOLATION
-        fits = fits and (result.violation is None or result.violation < max_violation)
+        if result.violation is not None:
+            fits = fits and result.violation < max_violation
+            is_like_usual = result.overlap_source > MIN_USUAL_OVERLAP * self._overlap
+            fits = fits and (result.violation < FEW_VIOLATED or is_like_usual)
         if not (is_near and fits):
             return result
         if is_free:

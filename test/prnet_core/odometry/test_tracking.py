@@ -36,6 +36,12 @@ def test_what_fits_near_the_prediction_is_accepted(tracking):
     assert tracking.accept_near(replace(rejected, agreement=0.2), np.eye(4), 5.0) == replace(rejected, agreement=0.2)
 
 
+def test_what_overlaps_much_less_than_usual_has_come_into_view_only_without_violation(tracking):
+    small = replace(USUAL, status="rejected", overlap_source=0.5, violation=0.02)
+    assert tracking.accept_near(small, np.eye(4), 5.0).status == "accepted"
+    assert tracking.accept_near(replace(small, violation=0.06), np.eye(4), 5.0).status == "rejected"
+
+
 def test_what_slides_along_a_free_direction_is_weak(tracking):
     """A narrow view of a wall: little of the map agrees, as little is seen, and the wall does not show a slide."""
     slid = se3.make_transform(np.eye(3), [0.0, 1.0, 0.0])
