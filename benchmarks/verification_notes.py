@@ -75,10 +75,10 @@ room rotated about its diagonal and a stair landing rotated by half a turn, both
 and an office seen by narrow sensors that hide most of the place.
 
 What is left. *12 rings in a park*: curved crowns, whose normals differ. *Livox in a crowd*, *garage*, *depth camera*:
-several moving people or cars close to a narrow field of view. *KITTI*: a candidate 1.1 m along the road fits as well; the search does not find it, and accepts
-all nine. *Table top*: a noisy stereo camera is used as far as its noise is below 1.2 % of the range, which the scan
-itself shows. Views of a single wall are not constrained, and are left out of the percentages. Groups that were held
-out before: see `surveys.py`.
+several moving people or cars close to a narrow field of view. *KITTI*: a candidate 1.1 m along the road fits as well;
+the search does not find it, and accepts all nine. *Table top*: a noisy stereo camera is used as far as its noise is
+below 1.2 % of the range, which the scan itself shows. Views of a single wall are not constrained, and are left out of
+the percentages. Groups that were held out before: see `surveys.py`.
 """.splitlines()
 WITHOUT_ORIGIN_NOTES = """
 Objects and fused scans have no single sensor position, so that free space shows nothing. A transform is accepted where
@@ -94,9 +94,9 @@ condition to end the search (`min_surface_certain_object`), with the same pairs 
 two rooms. *Object views*: two partial views of a ModelNet40 shape, sampled twice, with noise; many are symmetric.
 *Different objects*: of two shapes. *Fragments*: a public RGB-D sequence.
 
-The whole search without a network (`registration_whole.py`), before this rule and now:
+The whole search without a network (`registration_whole.py`), before this rule and now; correct, incorrect:
 
-| pairs | number | before: accepted correct, incorrect | now: accepted correct, incorrect | ambiguous: correct, incorrect | weak: correct, incorrect | rejected: correct, incorrect | CPU s |
+| pairs | number | accepted before | accepted now | ambiguous | weak | rejected | CPU s |
 |---|---|---|---|---|---|---|---|
 | held out fused rooms | 119 | 53, 5 | 42, 0 | 0, 2 | 32, 34 | 0, 9 | 0.51 |
 | held out different fused rooms | 72 | 0, 3 | 0, 0 | 0, 2 | 0, 33 | 0, 37 | 0.32 |

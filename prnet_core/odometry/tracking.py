@@ -111,8 +111,8 @@ class Tracking:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
 
         scale: the scan's median range. What contradicts the free space then is moving things, or the sensor's noise;
-        what does not overlap has come into view. Both at once is an incorrect pose. Where a direction is not constrained the result is weak: a narrow
-        view of a wall agrees with little of the map.
+        what does not overlap has come into view. Both at once show an incorrect pose. Where a direction is not
+        constrained the result is weak: a narrow view of a wall agrees with little of the map.
         """
         if result.usable or self._covariance is None:
             return result
