@@ -1,4 +1,5 @@
-"""What the network alone finds on real scans, by overlap and by the number of points: no refinement, no guess.
+"""What the network alone finds on real scans, by overlap and by the number of points: no guess, and no refinement but
+the alignment of its hypotheses on the network's own points.
 
     python benchmarks/scan_basin.py [--weights NAME] [--points 384 768 1536] [--passes N] [--as-is] [--json FILE]
 
