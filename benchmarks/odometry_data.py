@@ -60,6 +60,7 @@ class Sequence:
 
 OUTDOORS, INDOORS, TABLE = (1.0, 0.5), (0.5, 0.25), (0.05, 0.02)
 
+STREET = "street recording without ground truth"
 SEEDS = (0, 7)  # of the places and of the noise; no number was chosen on seed 7
 
 DRIVES = (
@@ -127,7 +128,7 @@ def sequences(num_scans: int, street: Path | None) -> Iterator[tuple[str, Callab
         ("bag, 15 scans", SCANS / "rosbag" / "balm_15_mcap", INDOORS, (1,)),
     ]
     if street is not None:
-        recordings.append(("street recording without ground truth", street, OUTDOORS, (1, 5, 10)))
+        recordings.append((STREET, street, OUTDOORS, (1, 5, 10)))
     for name, path, voxels, steps in recordings:
         for step in steps:
             title = name if step == 1 else f"{name}, every {step}th scan"

@@ -8,7 +8,8 @@ another in one process, so that their times can be compared.
 
 Peers run with two voxel sizes; the row shows the one with the smaller RPE. Packages differ in which instant of a sweep
 their pose belongs to: each is compared with the ground truth at the start, the middle or the end, whichever fits it
-best. `--street` names a folder of scans at 10 Hz without ground truth: there the ends of the paths are compared.
+best. `--street` names a folder of scans at 10 Hz without ground truth: there the ends of the paths are compared with
+that of KISS-ICP over all scans.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import gc
 import json
 import time
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import results_page
-from odometry_data import Sequence, sequences
+from odometry_data import OUTDOORS, STREET, Sequence, recording, sequences
 from odometry_peers import first_threshold, peers, run_peer
 from odometry_table import to_markdown
 
@@ -120,17 +122,30 @@ def resident_megabytes() -> float:
     return pages * 4096 / 1e6
 
 
-def rows_of(sequence: Sequence, registrations: dict[str, Registration], config: OdometryConfig) -> list[Row]:
-    """All methods on one sequence."""
-    rows, reference = [], None
+@cache
+def street_poses(street: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Stamps (N,) of all scans of a street recording, and their poses (N, 4, 4) by KISS-ICP."""
+    sequence = recording(STREET, street, OUTDOORS, 1)
+    return sequence.stamps, run_peer("KISS-ICP", sequence, OUTDOORS[0])[0]
+
+
+def street_motion(sequence: Sequence, street: Path) -> np.ndarray:
+    """The motion (4, 4) from the first to the last scan of a street recording, or of some of its scans."""
+    stamps, poses = street_poses(street)
+    return se3.invert(poses[0]) @ poses[np.abs(stamps - sequence.stamps[-1]).argmin()]
+
+
+def rows_of(
+    sequence: Sequence, registrations: dict[str, Registration], config: OdometryConfig, reference: np.ndarray | None
+) -> list[Row]:
+    """All methods on one sequence. reference: the motion from first to last scan, where there is no ground truth."""
+    rows = []
     for name in peers():
         found = []
         for voxel in sequence.voxels:
             before = resident_megabytes()
             poses, seconds = run_peer(name, sequence, voxel)
             grown = resident_megabytes() - before
-            if reference is None:
-                reference = se3.invert(poses[0]) @ poses[-1]
             label = f"{name}, voxel {voxel} m, first threshold {first_threshold(sequence):.0f} m"
             instants = (0.0, 0.5, 1.0) if sequence.sweep else (0.0,)
             found.append(measure(label, sequence, list(poses), seconds, grown, instants, reference))
@@ -173,7 +188,9 @@ def main() -> None:
     for name, make in sequences(args.scans, args.street):
         if args.sequences not in name or (name in results and not args.again):
             continue
-        rows = rows_of(make(), registrations, config)
+        sequence = make()
+        reference = street_motion(sequence, args.street) if name.startswith(STREET) else None
+        rows = rows_of(sequence, registrations, config, reference)
         for row in rows:
             print(f"{name}: {row}", flush=True)
         results[name] = {"measured": measured_here(), "rows": [asdict(row) for row in rows]}

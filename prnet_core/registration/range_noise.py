@@ -15,7 +15,7 @@ NUM_FITS, NUM_NEIGHBORS, NUM_PARAMETERS = 300, 8, 3
 NUM_BINS = 6  # of range, with as many fits each
 MIN_RAYS = 200
 QUANTILE = 0.2  # of the fits of a bin: most planes, few edges
-MAX_SPREAD = 2.0  # median fit against that quantile: noise is alike everywhere at a range, rough surfaces are not
+MAX_SPREAD = 1.8  # median fit against that quantile: noise is alike everywhere at a range, rough surfaces are not
 MIN_GROWTH = 0.5  # power of the range that the relative noise grows with, in the median of all pairs of bins
 MIN_KEPT = 0.25  # share of the points that remains
 
