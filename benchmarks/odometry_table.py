@@ -15,6 +15,7 @@ COLUMNS = (
 )
 OURS = "prnet_ros"
 ERRORS = (("drift", "drift, %"), ("ate", "ATE, m"), ("end", "end, m"))  # in the summary, the first that is known
+REFERENCE = 1e-6  # an error below it is that of the reference itself
 TIMES = (("median ms", "median"), ("p95 ms", "p95"), ("p99 ms", "p99"))
 
 
@@ -51,7 +52,7 @@ def summary(results: dict[str, dict]) -> list[str]:
         ours = next(row for row in result["rows"] if row["method"].startswith(OURS))
         kiss = [f"{1e3 * row['median']:.0f}" for row in peers if row["method"].startswith("KISS-ICP")]
         key, name = next((key, name) for key, name in ERRORS if ours[key] is not None)
-        best = min((row[key] for row in peers if row[key]), default=None)  # 0: the reference itself
+        best = min((row[key] for row in peers if (row[key] or 0.0) > REFERENCE), default=None)
         cells = [sequence, name, f"{ours[key]:.3f}", "" if best is None else f"{best:.3f}", str(ours["lost"])]
         cells += [f"{1e3 * ours['median']:.0f}", *(kiss or [""]), f"{ours['p99'] / ours['median']:.1f}"]
         rows.append(cells)
