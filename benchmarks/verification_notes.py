@@ -26,8 +26,8 @@ between two of the other. With 12 rings in parks 19 of 20 transforms were correc
 of scans now grow until at most 15 % of the neighbourhoods are lines (`ring_gaps.py`, 4 to 5 ms a scan, 20 ms with
 twelve rings): 16 are accepted by the whole search, each in a third of the time. It changes parks with up to 32 rings;
 all other groups had at most 8 %, 16 rings in garages up to 19 %. The odometry does the same; maps do not: several
-scans fill the gaps. Since this table was measured, sparse scans are not taken for noisy ones any more: of *12 rings in a
-park* the whole search accepts 15 instead of 16 of 20, and 66 instead of 61 of 80 pairs of four other seeds.
+scans fill the gaps. Since this table was measured, sparse scans are not taken for noisy ones any more: of *12 rings in
+a park* the whole search accepts 15 instead of 16 of 20, and 66 instead of 61 of 80 pairs of four other seeds.
 
 Planes alone. A narrow field of view often shows two walls and the floor. Many corners agree so. *Detail* is the share
 of the points that agree beside the three largest planes: above `clear_detail` it shows the place, below `min_detail` it
