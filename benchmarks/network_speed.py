@@ -193,8 +193,8 @@ def main() -> None:
         table(compared),
         *(against if authors else ()),
         [
-            "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX,",
-            "GPUs). Each in a process of its own; peak memory above the loaded network:",
+            "One pair by size, as it runs by default: in bfloat16 where the device is fast at it (CPUs with AMX or",
+            "avx512_bf16, GPUs). Each in a process of its own; peak memory above the loaded network:",
         ],
         table(scaled),
         command="python benchmarks/network_speed.py",
