@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
+from hard_pairs import share_near
 from labelled_pair import Pair
 from pair_cache import cached
 from registration_data import SCANS
-from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.random_rotations import any_rotation
@@ -61,7 +61,8 @@ def _fused_pairs(group: str, first_room: int) -> Iterator[Pair]:
         fragments = _fragments(room)
         rng = np.random.default_rng([room, 778])
         for source, target in combinations(fragments, 2):
-            if MIN_OVERLAP < _overlap(source.points[::3], target.points[::3]) < MAX_OVERLAP:
+            clouds = source.points[::3], target.points[::3]
+            if MIN_OVERLAP < min(share_near(*clouds, NEAR), share_near(*clouds[::-1], NEAR)) < MAX_OVERLAP:
                 rotation = se3.make_transform(any_rotation(rng), np.zeros(3))
                 relative = se3.invert(target.T_world_sensor) @ source.T_world_sensor @ se3.invert(rotation)
                 own = se3.apply(rotation, _in_its_frame(source))
@@ -83,11 +84,3 @@ def _fragments(room: int) -> list[View]:
 
 def _in_its_frame(view: View) -> np.ndarray:
     return se3.apply(se3.invert(view.T_world_sensor), view.points)
-
-
-def _overlap(first: np.ndarray, second: np.ndarray) -> float:
-    shares = (
-        np.isfinite(cKDTree(b).query(a, distance_upper_bound=NEAR)[0]).mean()
-        for a, b in ((first, second), (second, first))
-    )
-    return float(min(shares))

@@ -228,15 +228,14 @@ def main() -> None:
         chosen = choose(make_table({name: rows for name, rows in groups.items() if has_origin(name)}))
         print("\n".join(f"{name}: {getattr(chosen, name):g}, shipped {getattr(CONFIG, name):g}" for name in GRIDS))
     if arguments.report:
-        part, notes, groups = "", None, load()
-        if arguments.without_origin:
-            part, notes = ": clouds without a sensor origin", WITHOUT_ORIGIN_NOTES
-            groups = {name: rows for name, rows in groups.items() if not has_origin(name)}
-        else:
-            groups = {name: rows for name, rows in groups.items() if has_origin(name)}
-            groups = {name: rows for name, rows in groups.items() if is_held_out(name) == arguments.held_out}
+        part, notes = "", None
         if arguments.held_out:
             part, notes = ": held-out sensors and places", HELD_OUT_NOTES
+        if arguments.without_origin:
+            part, notes = ": clouds without a sensor origin", WITHOUT_ORIGIN_NOTES
+        groups = {name: rows for name, rows in load().items() if has_origin(name) != arguments.without_origin}
+        if not arguments.without_origin:
+            groups = {name: rows for name, rows in groups.items() if is_held_out(name) == arguments.held_out}
         text, table = report(groups, part, notes)
         print(text)
         if arguments.out is not None:

@@ -21,9 +21,8 @@ def nearest_points(points: Tensor, cloud: Tensor) -> tuple[Tensor, Tensor]:
     """As `nearest_distances`, and the index (..., P) of the nearest point."""
     squared, indices = [], []
     for values in _squared_distances(points, cloud):
-        groups = values.unflatten(
-            -1, (-1, GROUP)
-        )  # one search for the index over all columns takes three times as long
+        # one search for the index over all columns takes three times as long
+        groups = values.unflatten(-1, (-1, GROUP))
         smallest, column = groups.amin(dim=-2).min(dim=-1, keepdim=True)
         group = groups.take_along_dim(column.unsqueeze(-1), dim=-1).argmin(dim=-2)
         squared.append(smallest.squeeze(-1))

@@ -165,12 +165,10 @@ def _consistent_transforms(
     weights = weights.take_along_dim(kept, dim=-1)
     source, target = (cloud.take_along_dim(kept.unsqueeze(-1), dim=-2) for cloud in (source, target))
     limit = tolerances[..., None, None]
-    compatible = compatible_matches(
-        source.unsqueeze(-3), target.unsqueeze(-3), limit, 2.0 * limit
-    )  # close points agree on any transform
+    clouds = source.unsqueeze(-3), target.unsqueeze(-3)
+    compatible = compatible_matches(*clouds, limit, 2.0 * limit)  # close points agree on any transform
     _, seeds = strongest(compatible.sum(dim=-1), num_seeds)
     of_seeds = second_order_compatibility(compatible, seeds)
-    clouds = source.unsqueeze(-3), target.unsqueeze(-3)
     transforms = seed_transforms(*clouds, of_seeds, seeds, min(GROUP_SIZE, count)).flatten(-4, -3)
     reach = 2.0 * tolerances.repeat_interleave(seeds.shape[-1], dim=-1)
     for _ in range(2):

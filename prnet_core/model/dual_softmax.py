@@ -22,25 +22,22 @@ class DualSoftmax(nn.Module):
         self.log_sharpness = nn.Parameter(torch.tensor(3.0))
         self.dustbin_cosine = nn.Parameter(torch.tensor(0.8))
 
-    def forward(self, source_features: Tensor, target_features: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, N, C), (B, M, C) -> log probabilities by row (B, N, M + 1) and by column (B, M, N + 1), float32.
+    def forward(self, cosines: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, N, M) of `cosines` -> log probabilities by row (B, N, M + 1) and by column (B, M, N + 1), float32.
 
         The last column is the dustbin's.
         """
-        return self.log_probabilities(self.cosines(source_features, target_features))
-
-    def cosines(self, source_features: Tensor, target_features: Tensor) -> Tensor:
-        """Phi_xi . Phi_yj (B, N, M) of (B, N, C), (B, M, C), float32."""
-        with torch.autocast(source_features.device.type, enabled=False):
-            source, target = (normalize(at_least_float32(f), dim=-1) for f in (source_features, target_features))
-            return source @ target.transpose(1, 2)
-
-    def log_probabilities(self, cosines: Tensor) -> tuple[Tensor, Tensor]:
-        """The result of `forward`, from `cosines`."""
         with torch.autocast(cosines.device.type, enabled=False):
             scores = (cosines - self.dustbin_cosine) * self.log_sharpness.exp()
             logits = pad(scores, (0, 1, 0, 1))  # a softmax does not change when the dustbin's score is taken from all
             return logits[:, :-1].log_softmax(dim=-1), logits[..., :-1].log_softmax(dim=-2).transpose(1, 2)
+
+
+def cosines(source_features: Tensor, target_features: Tensor) -> Tensor:
+    """Phi_xi . Phi_yj (B, N, M) of (B, N, C), (B, M, C) on features of length one, float32."""
+    with torch.autocast(source_features.device.type, enabled=False):
+        source, target = (normalize(at_least_float32(f), dim=-1) for f in (source_features, target_features))
+        return source @ target.transpose(1, 2)
 
 
 def joint_log_probability(by_row: Tensor, by_column: Tensor) -> Tensor:

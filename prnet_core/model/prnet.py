@@ -13,7 +13,7 @@ from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
 from .dgcnn import DGCNN
-from .dual_softmax import DualSoftmax, joint_log_probability
+from .dual_softmax import DualSoftmax, cosines, joint_log_probability
 from .evaluation_mode import evaluation_mode
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
@@ -191,11 +191,11 @@ class PRNet(nn.Module):
         means: list[Tensor],
     ) -> RegistrationPass:
         """All points are matched: each row's best match."""
-        cosines = self.dual_softmax.cosines(*features)
-        both = self.dual_softmax.log_probabilities(cosines)
+        similarity = cosines(*features)
+        both = self.dual_softmax(similarity)
         joint = joint_log_probability(*both)
         confidence, best = joint.max(dim=-1)
-        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals, cosines)
+        matches = Matches(points[0], take(points[1], best), confidence.exp(), points[1], normals, similarity)
         every = [torch.arange(x.shape[1], device=x.device).expand(x.shape[0], -1) for x in points]
         return RegistrationPass(points[0], matches, None, *every, joint, None, *means, None, both)
 

@@ -101,7 +101,7 @@ class ScanOdometry:
         least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
-        if update.status != "weak":  # as where a near wall fills a narrow view for some scans
+        if update.status != "weak":  # a near wall may fill a narrow view for some scans
             # for the next scan: another voxel size means another map, see `prepare_next`
             self._segment.scale.update(sweep, self._lost_scans >= SCANS_FOR_ANOTHER_SCALE)
         return self._give_up(sweep, update)

@@ -80,6 +80,16 @@ def test_the_network_does_not_run_when_features_are_enough(rotated_pair):
     assert oracle.calls == 0
 
 
+def test_the_network_does_not_run_when_a_hypothesis_is_verified_but_not_certain(rotated_pair):
+    source, target, truth = rotated_pair
+    config, oracle = (
+        RegistrationConfig(min_agreement_certain_object=2.0, min_surface_certain_object=2.0),
+        Oracle(np.eye(3)),
+    )
+    assert Registration(oracle, config).register(source, target).usable
+    assert oracle.calls == 0
+
+
 def test_the_network_does_not_run_when_the_guess_is_good(rotated_pair):
     source, target, truth = rotated_pair
     oracle = Oracle(np.eye(3))
