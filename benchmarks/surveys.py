@@ -2,7 +2,7 @@
 
 `SURVEYS` were chosen on from the beginning. The others were held out at first, `LATER_SURVEYS` until 2026-11-28,
 `THIRD_SURVEYS`, `FOURTH_SURVEYS` and `SIXTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS`
-were never.
+and `SEVENTH_SURVEYS` were never.
 """
 
 from collections.abc import Callable
@@ -199,11 +199,32 @@ SIXTH_SURVEYS: Surveys = {
     "stereo in offices": (office, Survey(OFFICE_STEREO, (0.1, 0.35), 10.0, 2, 0.3)),
 }
 
+SEED_SEVENTH = 901  # of the places of `SEVENTH_SURVEYS`: few rings
+RINGS_10 = SpinningLidar(10, 900, -20.0, 10.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+RINGS_11 = SpinningLidar(11, 1500, -16.0, 5.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+RINGS_13 = SpinningLidar(13, 700, -25.0, 15.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+STAIRS_RINGS_14 = SpinningLidar(14, 700, -30.0, 30.0, min_range=0.4, max_range=80.0, range_noise=0.015)
+RINGS_15 = SpinningLidar(15, 800, -25.0, 12.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+LIVOX_75 = NonRepetitiveLidar(20000, 75.0, (163.7, -211.1), min_range=0.5, max_range=90.0, range_noise=0.02)
+SEVENTH_SURVEYS: Surveys = {
+    "10 rings in a park": (own_park((24.1, 2.9, 1)), Survey(RINGS_10, (0.6, 2.5), 45.0, 2, 0.8)),
+    "15 rings in a park": (own_park((22.3, 2.1, 3)), Survey(RINGS_15, (0.6, 2.5), 45.0, 2, 0.8)),
+    "11 rings in a street": (street, Survey(RINGS_11, (1.0, 4.0), 20.0, 2, 0.5)),
+    "13 rings in a garage": (
+        own_garage((44.3, 3.3, 1), (30.7, 1.7, 7), (2.4, 0.08, 3)),
+        Survey(RINGS_13, (0.4, 2.0), 60.0, 2, 0.5),
+    ),
+    "14 rings on stairs": (own_stairs((2.3, 0.1, 1)), Survey(STAIRS_RINGS_14, (0.3, 0.9), 45.0, 2, 0.7)),
+    "75 degree Livox in a park": (own_park((23.7, 2.4, 3)), Survey(LIVOX_75, (0.5, 2.0), 15.0, 2, 0.8)),
+}
+
 LATER_SETS = (
     (LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH),
-    (FIFTH_SURVEYS, SEED_FIFTH), (SIXTH_SURVEYS, SEED_SIXTH),
+    (FIFTH_SURVEYS, SEED_FIFTH), (SIXTH_SURVEYS, SEED_SIXTH), (SEVENTH_SURVEYS, SEED_SEVENTH),
 )  # fmt: skip
-ALL_SURVEYS = SURVEYS | LATER_SURVEYS | THIRD_SURVEYS | FOURTH_SURVEYS | FIFTH_SURVEYS | SIXTH_SURVEYS
+ALL_SURVEYS = {
+    name: survey for surveys in (SURVEYS, *(item for item, _ in LATER_SETS)) for name, survey in surveys.items()
+}
 NARROW = ("depth camera", "stereo camera", "near stereo", "table top", "garage", "Livox on stairs")  # fields of view
 
 

@@ -33,8 +33,10 @@ from surveys import (
     SEED_FIFTH,
     SEED_FOURTH,
     SEED_LATER,
+    SEED_SEVENTH,
     SEED_SIXTH,
     SEED_THIRD,
+    SEVENTH_SURVEYS,
     SIXTH_SURVEYS,
     SURVEYS,
     THIRD_SURVEYS,
@@ -120,6 +122,11 @@ def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3
 def sixth_places() -> Iterator[Pair]:
     """Pairs of different places of `SIXTH_SURVEYS`, 240."""
     yield from places_around(SIXTH_SURVEYS, SEED_SIXTH)
+
+
+def seventh_places() -> Iterator[Pair]:
+    """Pairs of different places of `SEVENTH_SURVEYS`, 180."""
+    yield from places_around(SEVENTH_SURVEYS, SEED_SEVENTH)
 
 
 def _simulated(group: str, seed: int) -> Iterator[Pair]:

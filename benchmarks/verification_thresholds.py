@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import inf
 
 import numpy as np
 from verification_candidates import Row
@@ -27,6 +28,9 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_surface_outstanding": (0.84, 0.86, 0.88, 0.9, 0.92),
     "outstanding_agreement": (1.05, 1.1, 1.15, 1.2, 1.3),
     "violation_per_detail": (2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
+    "min_surface_rough": (0.6, 0.65, 0.7, 0.75, 0.8),
+    "max_violation_rough": (0.15, 0.2, 0.25, 0.3),
+    "outstanding_agreement_rough": (1.2, 1.3, 1.4, 1.6, 2.0),
     "min_information_moving": (0.008, 0.012, 0.016),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
@@ -39,7 +43,8 @@ class Table:
     """Candidates as arrays (N,), those of a pair next to each other.
 
     pair: number of the candidate's pair; group: of its group. agrees_more: its agreement divided by that of the
-    best of its rivals: see `verification_rules.rivals`. is_best: none of them that the scene constrains agrees more.
+    best of its rivals: see `verification_rules.rivals`. is_best: none of them that the scene constrains agrees more,
+    unless it violates free space many times as much.
     detail, detail_agreement: 0 where it was not measured.
     """
 
@@ -82,10 +87,12 @@ class Table:
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""
         c = config
-        moving = (self.violation < c.max_violation_outstanding) & (self.surface > c.min_surface_outstanding)
-        moving &= (self.across > c.min_across_agreement) & self.distinctive(c)
-        needed = c.violation_per_detail * self.violation / np.maximum(self.detail, 1e-9)
-        factor = np.where(moving, np.maximum(c.outstanding_agreement, needed), np.inf)
+        may = (self.violation < c.max_violation_outstanding) & (self.surface > c.min_surface_rough)
+        may &= (self.across >= c.min_across_agreement) & self.distinctive(c)
+        violation = self.violation / np.maximum(self.detail, 1e-9)
+        moving = np.maximum(c.outstanding_agreement, c.violation_per_detail * violation)
+        rough = np.where(violation < c.max_violation_rough, c.outstanding_agreement_rough, np.inf)
+        factor = np.where(may, np.where(self.surface > c.min_surface_outstanding, moving, rough), np.inf)
         return (self.agrees_more >= factor) & self.enough & ~self.is_free
 
     def kept(self, config: RegistrationConfig) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +119,9 @@ def make_table(groups: dict[str, list[Row]]) -> Table:
                 q = row.quality
                 detail = row.detail or Detail(0.0, 0.0)
                 others = rivals(row, pair)
+                most = RegistrationConfig().rival_violation_factor * (q.violation or inf)
                 constrained = [o for o in others if free_direction(o, RegistrationConfig()) is None]
+                constrained = [o for o in constrained if o.violation is None or o.violation < most]
                 columns.append(
                     (
                         number,

@@ -57,6 +57,7 @@ class RegistrationConfig:
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = 0.2  # by which one must fit better than another (0.2: 7 % more agreement),
     guess_margin: float = 0.35  # and than one near the guess
+    rival_violation_factor: float = 6.0  # one that violates free space so many times as much is no rival, see `decide`
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives
     nearer_rivals: bool = False  # farther from it only those are compared that are rotated less from the guess
 
@@ -85,6 +86,9 @@ class RegistrationConfig:
     min_surface_outstanding: float = 0.9
     outstanding_agreement: float = 1.1  # and the agreement is this many times that of every other transform, and
     violation_per_detail: float = 3.0  # this times the violation divided by the share beside the largest planes
+    min_surface_rough: float = 0.65  # sparse scans of leaves and edges, whose surfaces meet less: accepted from this,
+    max_violation_rough: float = 0.25  # up to this violation divided by the share beside the largest planes,
+    outstanding_agreement_rough: float = 1.4  # where the agreement is this many times that of every other transform
     min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
     min_agreement_weak_object: float = 0.32  # sensor origin not known

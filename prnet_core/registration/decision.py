@@ -83,12 +83,15 @@ def _another_agrees_more(
 ) -> bool:
     """Whether a transform far from the guess violates free space as moving things do, and another agrees more.
 
-    Another one that the scene does not constrain is no rival: it could be moved to where it agrees less.
+    Another one that the scene does not constrain is no rival: it could be moved to where it agrees less. One that
+    violates free space many times as much is none either.
     """
-    quality = best.quality
-    if quality.violation is None or quality.violation <= config.max_violation_certain or is_near(best, guess, config):
+    violation, agreement = best.quality.violation, best.quality.agreement
+    if violation is None or violation <= config.max_violation_certain or is_near(best, guess, config):
         return False
-    return any(o.quality.agreement > quality.agreement and free_direction(o.quality, config) is None for o in others)
+    most = config.rival_violation_factor * violation
+    rivals = (other.quality for other in others if other.quality.agreement > agreement)
+    return any(r.violation is not None and r.violation < most and free_direction(r, config) is None for r in rivals)
 
 
 def _needs_no_comparison(quality: AlignmentQuality, config: RegistrationConfig) -> bool:

@@ -54,35 +54,38 @@ def is_certain(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
 
 
 def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """Whether a transform that is not accepted by itself is, where all others agree less: see `outstanding_factor`.
-
-    Moving things violate free space, but surfaces meet.
-    """
+    """Whether a transform that is not accepted by itself is, where all others agree less: see `outstanding_factor`."""
     if quality.num_inliers < config.min_inliers or free_direction(quality, config) is not None:
         return False
     return (
         quality.violation is not None
+        and not _is_slid(quality, config)
         and quality.violation < config.max_violation_outstanding
-        and quality.surface_agreement > config.min_surface_outstanding
+        and quality.surface_agreement > config.min_surface_rough
     )
 
 
 def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: RegistrationConfig) -> float:
     """How many times less all others must agree for a transform of two scans that may stand out; inf: it never does.
 
-    The more detail agrees for each point that violates free space, the less the others matter.
+    Moving things violate free space, but surfaces meet: the more detail agrees for each point that violates free space,
+    the less the others matter. In sparse scans fewer surfaces meet: little may violate free space, and all others must
+    agree much less.
     """
     if quality.violation is None or not is_distinctive(detail, quality, config):
         return inf
-    return max(config.outstanding_agreement, config.violation_per_detail * quality.violation / detail.share)
+    violation = quality.violation / detail.share
+    if quality.surface_agreement > config.min_surface_outstanding:
+        return max(config.outstanding_agreement, config.violation_per_detail * violation)
+    return config.outstanding_agreement_rough if violation < config.max_violation_rough else inf
 
 
 def _by_free_space(quality: AlignmentQuality, violation: float, config: RegistrationConfig) -> str:
-    agreement, across = quality.agreement, quality.across_agreement
+    agreement = quality.agreement
     if config.is_tracked and violation < MAX_VIOLATION_NEAR:
         if quality.surface_agreement > MIN_SURFACE_NEAR and agreement > MIN_AGREEMENT_NEAR:
             return ACCEPTED
-    if across is not None and across < config.min_across_agreement:
+    if _is_slid(quality, config):
         return REJECTED
     excess = max(0.0, violation - config.max_violation_certain)
     meets = quality.surface_agreement > config.min_surface_agreement + config.surface_per_violation * excess
@@ -93,6 +96,11 @@ def _by_free_space(quality: AlignmentQuality, violation: float, config: Registra
     if violation < config.max_violation_weak and agreement > config.min_agreement_weak:
         return WEAK
     return REJECTED
+
+
+def _is_slid(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether what is seen across the least constrained axis agrees too little: slid along a corridor."""
+    return quality.across_agreement is not None and quality.across_agreement < config.min_across_agreement
 
 
 def _by_agreement(quality: AlignmentQuality, config: RegistrationConfig) -> str:

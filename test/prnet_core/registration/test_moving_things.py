@@ -71,8 +71,25 @@ def test_of_a_tracked_scan_moving_things_may_violate_free_space_where_surfaces_m
 
 def test_what_moving_things_violate_may_stand_out():
     assert may_stand_out(quality(0.5, 0.03), CONFIG)
-    assert not may_stand_out(quality(0.5, 0.03, surface=0.8), CONFIG)
+    assert not may_stand_out(quality(0.5, 0.03, surface=0.6), CONFIG)
     assert not may_stand_out(quality(0.5, 0.1), CONFIG)
+
+
+def test_what_is_slid_along_a_corridor_may_not_stand_out():
+    across = [FreeSpace(0.03, 0.5, 0.43, near=0.45, across=0.1, across_agreeing=share) for share in (0.01, 0.05)]
+    slid, met = (replace(quality(0.5), free_space=(space,)) for space in across)
+    assert may_stand_out(met, CONFIG) and not may_stand_out(slid, CONFIG)
+
+
+def test_sparse_scans_whose_surfaces_meet_less_stand_out_where_little_is_violated_and_all_others_agree_much_less():
+    rough, clear = quality(0.6, 0.01, surface=0.75), Detail(0.2, 0.9)
+    assert verify(rough, CONFIG)[0] == "weak"
+    assert outstanding_factor(rough, clear, CONFIG) == CONFIG.outstanding_agreement_rough > CONFIG.outstanding_agreement
+    assert outstanding_factor(quality(0.6, 0.03, surface=0.75), clear, CONFIG) == inf
+    best = replace(candidate(0.0, 0.6), quality=rough, status="weak")
+    for other, is_accepted in ((0.4, True), (0.5, False)):
+        search = Found([best, candidate(20.0, other, 0.2)])
+        assert search._stands_out(best) == is_accepted
 
 
 def test_the_more_detail_agrees_the_less_more_than_others_must_agree():
@@ -96,14 +113,19 @@ def test_it_wins_against_one_that_is_accepted_by_itself():
 
 
 def test_a_violated_transform_is_weak_where_another_agrees_more():
-    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.025)
     assert best.status == "accepted" and other.status == "rejected"
     decision = decide(Found([best, other]), best, None)
     assert decision.status == "weak" and "agrees more" in decision.reason
 
 
+def test_a_transform_that_violates_free_space_many_times_as_much_is_no_rival():
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.05)
+    assert decide(Found([best, other]), best, None).status == "accepted"
+
+
 def test_a_transform_that_the_scene_does_not_constrain_is_no_rival():
-    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.2)
+    best, other = candidate(0.0, 0.7, 0.006), candidate(20.0, 0.75, 0.025)
     along_x = np.diag([0.0, *np.full(5, 0.3)])
     free = replace(other, quality=replace(other.quality, information=along_x))
     assert decide(Found([best, free]), best, None).status == "accepted"
