@@ -1,8 +1,8 @@
 """Surveys of the verification benchmark: kinds of places with a sensor each, ten recordings a survey.
 
 `SURVEYS` were chosen on from the beginning. The others were held out at first, `LATER_SURVEYS` until 2026-11-28,
-`THIRD_SURVEYS`, `FOURTH_SURVEYS` and `SIXTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS`
-and `SEVENTH_SURVEYS` were never.
+`THIRD_SURVEYS`, `FOURTH_SURVEYS` and `SIXTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS`,
+`SEVENTH_SURVEYS` and `EIGHTH_SURVEYS` were never.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.closet import closet_and_hall
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.garage import garage
-from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
+from prnet_core.simulation.lidar import DomeLidar, NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import crowded_room, table_place
@@ -218,9 +218,42 @@ SEVENTH_SURVEYS: Surveys = {
     "75 degree Livox in a park": (own_park((23.7, 2.4, 3)), Survey(LIVOX_75, (0.5, 2.0), 15.0, 2, 0.8)),
 }
 
+SEED_EIGHTH = 905  # of the places of `EIGHTH_SURVEYS`: domes, and further sensors in kinds of places above
+DOME = DomeLidar(12000)
+RINGS_8 = SpinningLidar(8, 1200, -12.0, 12.0, min_range=0.4, max_range=80.0, range_noise=0.015)
+RINGS_9 = SpinningLidar(9, 1800, -14.0, 4.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+HALL_RINGS_16 = SpinningLidar(16, 1000, -15.0, 15.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+CROWD_RINGS_16 = SpinningLidar(16, 900, -15.0, 15.0, min_range=0.4, max_range=80.0, range_noise=0.02)
+STREET_RINGS_128 = SpinningLidar(128, 1024, -25.0, 15.0, min_range=0.4, max_range=80.0, range_noise=0.015)
+LIVOX_40 = NonRepetitiveLidar(20000, 40.0, (151.0, -207.0), min_range=0.3, max_range=60.0, range_noise=0.02)
+LIVOX_120 = NonRepetitiveLidar(24000, 120.0, (161.0, -217.0), min_range=0.3, max_range=60.0, range_noise=0.02)
+FLASH = DepthCamera(320, 240, 190.0, 0.3, 12.0, disparity_noise=0.05, disparity_scale=120.0)
+GARAGE_STEREO = DepthCamera(
+    320, 240, 200.0, 0.3, 8.0, disparity_noise=0.08, shared_noise=0.08, disparity_scale=25.0, bleeding=0.2
+)  # fmt: skip
+EIGHTH_HALL = own_hall((26.3, 1.1, 1), (16.2, 0.8, 3))
+EIGHTH_CROWD = own_crowd((7.2, 0.33, 1), (8.1, 0.27, 3))
+EIGHTH_GARAGE = own_garage((45.3, 2.9, 1), (31.7, 1.4, 7), (2.45, 0.07, 3))
+EIGHTH_SURVEYS: Surveys = {
+    "dome in offices": (office, Survey(DOME, (0.3, 1.2), 60.0, 2, 0.6)),
+    "dome in a park": (own_park((23.1, 2.2, 1)), Survey(DOME, (0.6, 2.5), 45.0, 2, 0.6)),
+    "dome in a garage": (EIGHTH_GARAGE, Survey(DOME, (0.4, 2.0), 60.0, 2, 0.5)),
+    "dome in a crowd": (EIGHTH_CROWD, Survey(DOME, (0.2, 0.8), 60.0, 2, 0.6)),
+    "8 rings in offices": (office, Survey(RINGS_8, (0.3, 1.0), 60.0, 2, 0.6)),
+    "16 rings in a hall": (EIGHTH_HALL, Survey(HALL_RINGS_16, (0.4, 1.6), 80.0, 2)),
+    "16 rings in a crowd": (EIGHTH_CROWD, Survey(CROWD_RINGS_16, (0.2, 0.8), 60.0, 2, 0.8)),
+    "128 rings in a street": (street, Survey(STREET_RINGS_128, (1.0, 5.0), 15.0, 2, 0.5)),
+    "9 rings in a street": (street, Survey(RINGS_9, (1.0, 4.0), 20.0, 2, 0.5)),
+    "flash LiDAR in a hall": (EIGHTH_HALL, Survey(FLASH, (0.2, 0.7), 12.0, 2)),
+    "40 degree Livox in offices": (office, Survey(LIVOX_40, (0.1, 0.5), 8.0, 2, 0.4)),
+    "120 degree Livox in a hall": (EIGHTH_HALL, Survey(LIVOX_120, (0.2, 1.0), 20.0, 2)),
+    "stereo in a garage": (EIGHTH_GARAGE, Survey(GARAGE_STEREO, (0.1, 0.4), 10.0, 2, 0.3)),
+}
+
 LATER_SETS = (
     (LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH),
     (FIFTH_SURVEYS, SEED_FIFTH), (SIXTH_SURVEYS, SEED_SIXTH), (SEVENTH_SURVEYS, SEED_SEVENTH),
+    (EIGHTH_SURVEYS, SEED_EIGHTH),
 )  # fmt: skip
 ALL_SURVEYS = {
     name: survey for surveys in (SURVEYS, *(item for item, _ in LATER_SETS)) for name, survey in surveys.items()

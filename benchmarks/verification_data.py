@@ -26,10 +26,12 @@ from simulated_pairs import (
 )
 from surveys import (
     ALL_SURVEYS,
+    EIGHTH_SURVEYS,
     FIFTH_SURVEYS,
     FOURTH_SURVEYS,
     LATER_SURVEYS,
     NARROW,
+    SEED_EIGHTH,
     SEED_FIFTH,
     SEED_FOURTH,
     SEED_LATER,
@@ -127,6 +129,11 @@ def sixth_places() -> Iterator[Pair]:
 def seventh_places() -> Iterator[Pair]:
     """Pairs of different places of `SEVENTH_SURVEYS`, 180."""
     yield from places_around(SEVENTH_SURVEYS, SEED_SEVENTH)
+
+
+def eighth_places() -> Iterator[Pair]:
+    """Pairs of different places of `EIGHTH_SURVEYS`, 260."""
+    yield from places_around(EIGHTH_SURVEYS, SEED_EIGHTH, (1, 2))
 
 
 def _simulated(group: str, seed: int) -> Iterator[Pair]:

@@ -56,6 +56,7 @@ class RegistrationConfig:
     alternative_iterations: int = 10  # of their coarse stage
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = 0.2  # by which one must fit better than another (0.2: 7 % more agreement),
+    rival_margin_violated: float = 0.8  # above `max_violation_certain`, where moving things might decide,
     guess_margin: float = 0.35  # and than one near the guess
     rival_violation_factor: float = 6.0  # one that violates free space so many times as much is no rival, see `decide`
     guess_angle: float = 0.5  # radians from the guess within which it decides between symmetric alternatives

@@ -69,7 +69,9 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
         for candidate in group
         if is_near(candidate, guess, config) and fit(candidate.quality) > leader - config.guess_margin
     ]
-    alike = [other for other in group if fit(other.quality) > leader - config.rival_margin]
+    is_violated = (group[0].quality.violation or 0.0) > config.max_violation_certain
+    margin = config.rival_margin_violated if is_violated else config.rival_margin
+    alike = [other for other in group if fit(other.quality) > leader - margin]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

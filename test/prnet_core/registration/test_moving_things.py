@@ -129,3 +129,10 @@ def test_a_transform_that_the_scene_does_not_constrain_is_no_rival():
     along_x = np.diag([0.0, *np.full(5, 0.3)])
     free = replace(other, quality=replace(other.quality, information=along_x))
     assert decide(Found([best, free]), best, None).status == "accepted"
+
+
+@pytest.mark.parametrize(("through", "status"), [(0.0, "accepted"), (0.006, "ambiguous")])
+def test_where_things_move_more_must_distinguish_a_transform_from_another_that_is_verified(through, status):
+    best, other = candidate(0.0, 0.8, through), candidate(20.0, 0.68, through)
+    assert best.status == other.status == "accepted"
+    assert decide(Found([best, other]), best, None).status == status
