@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
+from held_out_pairs import HELD_OUT, LATER_HELD_OUT, LATER_SEED, SEED, held_out_pairs, held_out_places
 from origin_free_pairs import HELD_OUT_ROOMS, different_fused, fused_pairs, object_pairs
 from registration_data import shape_views
 from results_page import page, write_results
@@ -66,8 +66,9 @@ def different_objects():
 
 
 SPECIAL = {
-    **{name: partial(held_out_pairs, name) for name in HELD_OUT},
-    "held out different places": held_out_places,
+    **{name: partial(held_out_pairs, name) for name in (*HELD_OUT, *LATER_HELD_OUT)},
+    "held out different places": partial(held_out_places, HELD_OUT, SEED),
+    "held out later different places": partial(held_out_places, LATER_HELD_OUT, LATER_SEED),
     "different places": different_places,
     "later different places": later_places,
     "third different places": third_places,

@@ -89,7 +89,7 @@ class RegistrationConfig:
     violation_per_detail: float = 3.0  # this times the violation divided by the share beside the largest planes
     min_surface_rough: float = 0.65  # sparse scans of leaves and edges, whose surfaces meet less: accepted from this,
     max_violation_rough: float = 0.25  # up to this violation divided by the share beside the largest planes,
-    outstanding_agreement_rough: float = 1.4  # where the agreement is this many times that of every other transform
+    outstanding_agreement_rough: float = 1.6  # where the agreement is this many times that of every other transform
     min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
     min_agreement_weak_object: float = 0.32  # sensor origin not known

@@ -87,7 +87,7 @@ def test_sparse_scans_whose_surfaces_meet_less_stand_out_where_little_is_violate
     assert outstanding_factor(rough, clear, CONFIG) == CONFIG.outstanding_agreement_rough > CONFIG.outstanding_agreement
     assert outstanding_factor(quality(0.6, 0.03, surface=0.75), clear, CONFIG) == inf
     best = replace(candidate(0.0, 0.6), quality=rough, status="weak")
-    for other, is_accepted in ((0.4, True), (0.5, False)):
+    for other, is_accepted in ((0.35, True), (0.5, False)):
         search = Found([best, candidate(20.0, other, 0.2)])
         assert search._stands_out(best) == is_accepted
 
