@@ -107,7 +107,6 @@ def _unpublished_weak(values: dict[str, str]) -> int:
 def table(
     num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None, restart: Restart | None = None
 ) -> str:
-    """The table that the demo prints."""
     values = result.values
     rows = [("scans in the bag", f"{num_scans}"), ("received", values.get("received", "?"))]
     if lost := num_scans - int(values.get("received", num_scans)):

@@ -40,9 +40,6 @@ class Setup:
     def shapes(self) -> ShapeSet:
         return load_shapes(self.data, self.split or None)
 
-    def train_shapes(self) -> ShapeSet:
-        return load_shapes(self.needed_train_data())
-
     def needed_train_data(self) -> Path:
         """The path of the training shapes. Raises ValueError without one."""
         if self.train_data is None:
