@@ -75,7 +75,7 @@ class Replay:
         self._start = 0.0
         self._num_clouds = 0
         self._cloud_topic = bag.point_cloud_topic(options.topic)
-        # All of them are published before the first cloud, wherever they were recorded.
+        # All of them are published before the first cloud, whenever they were recorded.
         self._statics = list(bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
         self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
         if self._is_transforms(TF):
@@ -86,7 +86,6 @@ class Replay:
 
     @property
     def cloud_publisher(self) -> Publisher:
-        """The publisher of the clouds."""
         return self._publishers[self._cloud_topic]
 
     def run(self) -> int:

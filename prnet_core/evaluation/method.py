@@ -19,8 +19,6 @@ class Method(Protocol):
 
 
 class Identity:
-    """The identity: the trivial row."""
-
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         return np.eye(4)
 

@@ -44,7 +44,7 @@ def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def strongest_counts(counts: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """`strongest` of whole numbers (..., K) whose products with K float32 holds; no sort of all."""
+    """`strongest` of integers (..., K) whose products with K are exact in float32; it does not sort all of them."""
     size = counts.shape[-1]
     first_in_ties = torch.arange(size - 1, -1, -1, device=counts.device, dtype=counts.dtype)
     indices = torch.add(first_in_ties, counts, alpha=size).topk(count, dim=-1).indices
@@ -59,5 +59,5 @@ def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Ten
 
 
 def _distances(points: Tensor) -> Tensor:
-    points = points - points.mean(dim=-2, keepdim=True)  # the products below then round little
+    points = points - points.mean(dim=-2, keepdim=True)  # reduces the rounding error of the products
     return torch.cdist(points, points, compute_mode="use_mm_for_euclid_dist")

@@ -1,4 +1,4 @@
-"""NumPy files: .npy with an array of points, .npz with one that is named so."""
+"""NumPy files: .npy with an array of points, .npz with an array that is called points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from prnet_core.io.column_names import xyz_columns
 
 _ARRAY_NAMES = ("points", "xyz", "pcd", "cloud", "arr_0")
-_COLUMNS_IF_TRANSPOSED = 7  # of a file with three or four rows: more columns than most points have values
+_COLUMNS_IF_TRANSPOSED = 7  # with three or four rows: most points have fewer values
 _DEFLATE_LARGEST_RATIO = 1032
 
 

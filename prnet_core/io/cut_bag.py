@@ -55,7 +55,7 @@ class CutBag:
 
 
 def decompressed(data: bytes, compression: str, size: int) -> bytes:
-    """At most `size` bytes of a chunk or message, as many as exist; `compression` as the bag names it.
+    """The first `size` bytes of a chunk or message, or as many as there are; `compression` as the bag names it.
 
     Raises ValueError for an unknown compression, and what the decompressors raise for damaged data.
     """

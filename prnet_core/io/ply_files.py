@@ -56,7 +56,7 @@ class _Element(NamedTuple):
 
 
 def read_ply(data: bytes) -> np.ndarray:
-    """xyz (N, 3) float64 of the vertices in a PLY file's bytes; raises ValueError when there are none to be read."""
+    """xyz (N, 3) float64 of the vertices in a PLY file's bytes; raises ValueError when it has none."""
     order, elements, position = _read_header(data)
     if sum(element.name == "vertex" for element in elements) > 1:
         raise ValueError("the PLY header has several elements called vertex")
@@ -124,7 +124,7 @@ def _coordinates(table: np.ndarray, columns: list[int]) -> np.ndarray:
 def _read_binary(
     data: bytes, position: int, order: str, element: _Element, columns: list[int]
 ) -> tuple[np.ndarray, int]:
-    """Rows, at once if all have lists as long as the first row's or none, else one after the other.
+    """Rows, read at once where all lists have the lengths of the first row's lists, else one after the other.
 
     Faces follow the vertices in most files, and are then not read.
     """

@@ -1,4 +1,4 @@
-"""A closet of 1.6 x 1.4 m with a door to a hall: the scene's size changes within a few metres."""
+"""A closet of 1.6 x 1.4 m with a door to a hall: the scale of the scene changes within a few metres."""
 
 from __future__ import annotations
 

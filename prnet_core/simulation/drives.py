@@ -1,4 +1,4 @@
-"""Drives through simulated places: scans with exact ground truth, one after another."""
+"""Drives through simulated places: sequences of scans with exact ground truth."""
 
 from __future__ import annotations
 

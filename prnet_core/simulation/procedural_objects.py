@@ -67,7 +67,7 @@ def scan_figure(rng: np.random.Generator, num_views: int) -> list[View]:
 
 
 def _scan(scene: RayScene, pose: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points lit by a light beside the camera and seen by it, with noise along the ray."""
+    """Points that a light beside the camera illuminates and the camera sees, with noise along the ray."""
     camera = pose[:3, 3]
     tangent = np.linspace(-1.0, 1.0, GRID) * 1.2 / np.linalg.norm(camera)
     u, v = np.meshgrid(tangent, tangent)

@@ -25,7 +25,7 @@ class Scene:
 
 
 class SceneBuilder(SolidsBuilder):
-    """Collects the solids of a random scene; `rng` draws what its parts leave open."""
+    """Collects the solids of a random scene; its parts draw their random numbers from `rng`."""
 
     def __init__(self, rng: np.random.Generator):
         super().__init__()

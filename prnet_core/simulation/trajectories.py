@@ -17,7 +17,7 @@ DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 class Sway:
     """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
 
-    It has `frequency` cycles per second, plus `cycles_per_metre`; with the latter alone, a body at rest does not sway.
+    `frequency` in cycles per second and `cycles_per_metre` add up; with the latter alone, a body at rest does not sway.
     """
 
     bob: float = 0.005

@@ -44,7 +44,7 @@ def count_publishers(node: Node, subscription: Subscription) -> int:
 
 
 def answer_every_transition(node: LifecycleNode) -> None:
-    """Have ~/change_state answer with success=False when the state does not allow a transition.
+    """Make ~/change_state answer with success=False when the state does not allow a transition.
 
     The rclpy of Humble and Jazzy raises an exception instead, and the caller never gets an answer.
     """
@@ -63,7 +63,7 @@ def answer_every_transition(node: LifecycleNode) -> None:
 
 
 def call_after_parameters_set(node: Node, callback: Callable[[], None]) -> None:
-    """Have the callback called each time after parameters of the node have changed; in Humble soon after."""
+    """Call the callback each time after parameters of the node have changed; in Humble soon after."""
     if hasattr(node, "add_post_set_parameters_callback"):
         node.add_post_set_parameters_callback(lambda _: callback())
         return

@@ -19,10 +19,9 @@ def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have, 2 for
     arguments that it does not know.
 
-    rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
-    a signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
-    MultiThreadedExecutor submits a callback to its pool again and again until a thread has begun with it, so that
-    threads that do not get the interpreter lock at once pile up work.
+    rclpy's own signal handlers shut the context down while threads use it, which leads to exceptions and aborts. Here a
+    signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
+    MultiThreadedExecutor submits a callback to its pool repeatedly until a thread has begun with it.
     """
     _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
@@ -64,7 +63,7 @@ def main(args: list[str] | None = None) -> int:
     gc.collect()  # the DDS participant ends with the last object that uses it; its files in /dev/shm stay otherwise
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
+    os._exit(0)  # everything is closed; a remaining thread of rclpy or of this package must not delay the end
 
 
 def _succeeds(transition) -> bool:

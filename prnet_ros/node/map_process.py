@@ -38,8 +38,10 @@ class MapSetup:
 
 @dataclass(frozen=True)
 class LoadedMap:
-    """What the process has loaded, or read from a checkpoint. megabytes: memory of the points. problem: why there is no
-    map, in words. note: further information, as text."""
+    """The map that the process has loaded, or read from a checkpoint.
+
+    megabytes: memory of the points. problem: why there is no map; note: further information, both as text.
+    """
 
     num_keyframes: int
     megabytes: float

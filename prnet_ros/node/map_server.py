@@ -92,7 +92,7 @@ class MappingServer:
         return LoadedMap(len(built), built.num_bytes / MEGABYTE, note=note)
 
     def _write_checkpoint(self) -> str:
-        """Write the state of the map; the problem as text, after which it is not tried again."""
+        """Write the state of the map. Returns the problem as text; after a problem it is not written any more."""
         if self._checkpoint is None:
             return ""
         try:
@@ -122,7 +122,7 @@ class MappingServer:
         return MapAnswer(pose, len(built), built.num_bytes / MEGABYTE, len(built.closures))
 
     def save(self, folder: str) -> str:
-        """Write the map; what was written, in words. Raises MapError."""
+        """Write the map; returns what was written, as text. Raises MapError."""
         if self.loaded.problem:
             raise MapError(self.loaded.problem)
         began = time.monotonic()

@@ -26,7 +26,7 @@ _LOADING = "the map process is still loading"
 
 
 class MapServices:
-    """`~/localize`, `~/save_map`, `reinitialize_global_localization`, `initialpose`. They answer without a map too."""
+    """`~/localize`, `~/save_map`, `reinitialize_global_localization`, `initialpose`; also without a map."""
 
     def __init__(self, node: Node, parameters: NodeParameters) -> None:
         self._node, self._parameters = node, parameters

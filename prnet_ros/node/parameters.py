@@ -182,7 +182,7 @@ def declare_parameters(node: Node) -> None:
 
 
 def unknown_parameters(node: Node) -> list[str]:
-    """Parameters set for the node that it does not have, in words, with the nearest name."""
+    """Parameters set for the node that it does not have, as text, with the nearest name."""
     words = []
     for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no public method for this
         if name in DEPRECATED:
@@ -196,7 +196,7 @@ def unknown_parameters(node: Node) -> list[str]:
 
 
 def read_parameters(node: Node) -> NodeParameters:
-    """The present values. Raises ParameterError where two do not go together."""
+    """The present values. Raises ParameterError where two contradict each other."""
     values = {name: _typed(name, node.get_parameter(name).value) for name in SPECS}
     registration = _group(values, "registration.")
     registration["voxel_size"] = registration["voxel_size"] or None
@@ -216,7 +216,7 @@ def read_parameters(node: Node) -> NodeParameters:
     odometry = _group(values, "odometry.")
     guess_frame = odometry.pop("guess_frame")
     odometry["max_scan_time"] = odometry["max_scan_time"] or None
-    if values["map"] or build:  # the map being built has no place for scans that are not related to it
+    if values["map"] or build:  # a map that is built cannot contain scans whose pose in it is unknown
         odometry["new_map_after"] = NEW_MAP_AFTER if values["map"] else None
     return NodeParameters(
         guess_frame=guess_frame,
@@ -241,7 +241,7 @@ def in_ros_home(name: str) -> str:
 
 
 def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:
-    """Have `apply(parameters)` called after every change at run time; values that are not allowed are refused."""
+    """Call `apply(parameters)` after every change at run time; values that are not allowed are refused."""
 
     def check(parameters: list[Parameter]) -> SetParametersResult:
         try:
@@ -281,7 +281,7 @@ def _typed(name: str, value: Any) -> Any:
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(description=spec.description, read_only=not spec.settable)
-    descriptor.dynamic_typing = isinstance(spec.default, float)  # `_check` sees to the type
+    descriptor.dynamic_typing = isinstance(spec.default, float)  # `_check` checks the type
     if spec.choices is not None:
         descriptor.additional_constraints = "one of: " + ", ".join(spec.choices)
     if spec.range is not None:

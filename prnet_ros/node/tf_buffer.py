@@ -32,6 +32,5 @@ class TfBuffer:
         self._subscriptions.append(self._node.create_subscription(TFMessage, topic, on_message, qos))
 
     def close(self) -> None:
-        """End the subscriptions."""
         while self._subscriptions:
             self._node.destroy_subscription(self._subscriptions.pop())

@@ -24,7 +24,6 @@ class Trajectory:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all poses."""
         with self._lock:
             self._poses: list[PoseStamped] = []
             self._every, self._count = 1, 0
