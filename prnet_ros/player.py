@@ -77,11 +77,11 @@ class Replay:
         self._cloud_topic = bag.point_cloud_topic(options.topic)
         # All of them are published before the first cloud, whenever they were recorded.
         self._statics = list(bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
-        self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
+        self._publishers = {self._cloud_topic: self._publisher(self._cloud_topic, depth=10)}
         if self._is_transforms(TF):
-            self._publishers[TF] = self._publisher(node, TF, depth=100)
+            self._publishers[TF] = self._publisher(TF, depth=100)
         if self._statics:
-            self._static_publisher = self._publisher(node, TF_STATIC, depth=len(self._statics), keep_for_late=True)
+            self._static_publisher = self._publisher(TF_STATIC, depth=len(self._statics), keep_for_late=True)
         self._clock = node.create_publisher(Clock, "/clock", 10) if options.clock else None
 
     @property
@@ -175,7 +175,7 @@ class Replay:
     def _is_transforms(self, topic: str) -> bool:
         return topic in self._bag.topics and self._bag.topics[topic].msgtype == TRANSFORMS
 
-    def _publisher(self, node: Node, topic: str, depth: int, keep_for_late: bool = False) -> Publisher:
+    def _publisher(self, topic: str, depth: int, keep_for_late: bool = False) -> Publisher:
         package, _, name = self._bag.topics[topic].msgtype.split("/")
         message_class = getattr(importlib.import_module(f"{package}.msg"), name)
         qos = QoSProfile(
@@ -184,4 +184,4 @@ class Replay:
             durability=DurabilityPolicy.TRANSIENT_LOCAL if keep_for_late else DurabilityPolicy.VOLATILE,
         )
         published_as = self._options.to if topic == self._cloud_topic and self._options.to else topic
-        return node.create_publisher(message_class, published_as, qos)
+        return self._node.create_publisher(message_class, published_as, qos)

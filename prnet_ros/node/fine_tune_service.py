@@ -15,13 +15,7 @@ from rclpy.clock import Clock
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from prnet_core.fine_tuning import (
-    FineTuneCancelled,
-    FineTuneError,
-    FineTuneProcess,
-    FineTuneProgress,
-    FineTuneReport,
-)
+from prnet_core.fine_tuning import FineTuneCancelled, FineTuneError, FineTuneProcess, FineTuneProgress, FineTuneReport
 from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
 from prnet_ros.node.diagnostics import make_status
