@@ -153,7 +153,7 @@ class Bag:
         """The message as an object with the fields of the ROS message. Raises BagError when it cannot be decoded."""
         try:
             return self._ros2_types.deserialize_cdr(_unpacked(message.cdr), message.msgtype)
-        except Exception as error:  # rosbags raises whatever the bytes lead to
+        except Exception as error:  # damaged bytes lead to errors of any kind
             raise BagError(
                 f"{self.path}: a message of {message.topic} at {message.log_time_ns * 1e-9:.3f} s cannot be decoded: "
                 f"{type(error).__name__} {error}"

@@ -33,7 +33,7 @@ def refuse_other_columns(table: np.ndarray) -> None:
 
 
 def _counter(table: np.ndarray) -> str:
-    """The kind of counter in the first column, in words; '' if it is no counter."""
+    """The kind of counter in the first column, as text; '' if it is no counter."""
     first = table[:, 0]
     steps = np.diff(first)
     if (steps < 0.0).any() or first[-1] == first[0]:

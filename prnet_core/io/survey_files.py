@@ -45,7 +45,7 @@ def read_las(path: Path) -> np.ndarray:
                     break
                 chunks.append(np.stack([np.asarray(chunk.x), np.asarray(chunk.y), np.asarray(chunk.z)], axis=1))
                 number = min(4 * number, _LARGEST_CHUNK)
-        except BaseException as error:  # laspy, struct and numpy each raise their own, lazrs panics
+        except BaseException as error:  # laspy, struct and numpy raise different errors, lazrs panics
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
             raise ValueError(f"not a readable LAS file, or cut short: {error}") from error

@@ -1,4 +1,4 @@
-"""The features of a map's keyframes in a file beside it: computing them again takes 50 ms per keyframe."""
+"""The features of a map's keyframes, stored in its folder: computing them again takes 50 ms per keyframe."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ UNIT_RADIUS_90 = 0.85
 
 @dataclass(frozen=True)
 class PairNormalisation:
-    """How a pair was centred and scaled: x_unit = scale (x - centre), with one scale for both clouds."""
+    """Centres and scale of a normalised pair: x_unit = scale (x - centre), with one scale for both clouds."""
 
     source_centre: np.ndarray
     target_centre: np.ndarray

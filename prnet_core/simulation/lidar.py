@@ -16,7 +16,7 @@ RESOLUTION = 1.0 / 1024.0
 
 @dataclass(frozen=True)
 class SpinningLidar:
-    """A spinning LiDAR with evenly spaced rings; the columns of a sweep follow one another in time.
+    """A spinning LiDAR with evenly spaced rings; the columns of a sweep are measured one after the other.
 
     Angles in degrees, lengths in metres, times in seconds. The range's noise has a constant part `range_noise` and one
     that grows with the range (standard deviations). Surfaces whose

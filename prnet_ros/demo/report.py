@@ -30,7 +30,7 @@ _ALWAYS_SHOWN = ("rejected", "dropped")
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the node published.
+    """The output of the node.
 
     trajectory: the poses on /tf. num_odometry: number of messages on odometry. values: of the node's last diagnostics.
     replay_time: seconds that the replay took.

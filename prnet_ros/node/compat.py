@@ -37,7 +37,7 @@ __all__ = [
 
 
 def count_publishers(node: Node, subscription: Subscription) -> int:
-    """Publishers that a subscription has matched; in Humble those of its topic, whatever their QoS."""
+    """Publishers that a subscription has matched; in Humble those of its topic, with any QoS."""
     if hasattr(subscription, "get_publisher_count"):
         return subscription.get_publisher_count()
     return node.count_publishers(subscription.topic_name)

@@ -58,7 +58,7 @@ class LocalizationServer:
 
 
 class MappingServer:
-    """Builds a map beside the odometry. Every method is called through RegistrationProcess.call."""
+    """Builds a map alongside the odometry. Every method is called through RegistrationProcess.call."""
 
     def __init__(self, setup: MapSetup) -> None:
         os.nice(NICENESS)

@@ -90,7 +90,7 @@ SPECS: dict[str, Spec] = {
     "odometry.guess_frame": Spec(
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
     ),
-    "mapping.build": Spec(False, "Build a map beside the odometry, for ~/save_map; not together with map."),
+    "mapping.build": Spec(False, "Build a map alongside the odometry, for ~/save_map; not together with map."),
     "mapping.save_to": Spec("", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True),
     "mapping.max_keyframes": Spec(
         _MAPPING.max_keyframes,
@@ -122,7 +122,7 @@ SPECS: dict[str, Spec] = {
     "fine_tune.save_to": Spec(
         "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True
     ),
-    "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
+    "fine_tune.num_threads": Spec(1, "Threads of a run, besides those of the node.", range=(1, 256), settable=True),
 }
 
 DEPRECATED = {  # parameters without effect

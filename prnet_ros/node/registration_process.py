@@ -111,7 +111,7 @@ class RegistrationProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self) -> Any:
-        """What the server has loaded; blocks until then. Raises ProcessDied, RemoteError."""
+        """Wait for the server and return what it has loaded. Raises ProcessDied, RemoteError."""
         return self._receive(LOADING_TIMEOUT)
 
     def call(self, name: str, *arguments: object, timeout: float = ANSWER_TIMEOUT) -> Any:

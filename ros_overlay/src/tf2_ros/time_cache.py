@@ -86,5 +86,5 @@ class StaticCache:
         self._sample = sample._replace(stamp=LATEST)
 
     def at(self, stamp: int) -> Sample:
-        """The sample, whatever the time."""
+        """The sample, at any time."""
         return self._sample._replace(stamp=stamp)
