@@ -21,7 +21,8 @@ def main(args: list[str] | None = None) -> int:
 
     rclpy's own signal handlers shut the context down while threads use it, which leads to exceptions and aborts. Here a
     signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
-    MultiThreadedExecutor submits a callback to its pool repeatedly until a thread has begun with it.
+    MultiThreadedExecutor submits a callback to its pool repeatedly until a thread has begun with it: work
+    piles up while the interpreter lock is busy.
     """
     _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
