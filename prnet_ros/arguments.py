@@ -1,7 +1,5 @@
 """Checks of command line arguments: ROS arguments, numbers, names."""
 
-from __future__ import annotations
-
 import argparse
 import math
 

@@ -3,8 +3,6 @@
 Each message is published with the bytes that were recorded.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`prnet map`, `prnet localize`, `prnet merge`: maps of keyframes."""
 
-from __future__ import annotations
-
 from math import inf
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Go-ICP (Yang, Li and Jia, ICCV 2013), run as the program that `py-simple-go-icp-interface` builds from the
 authors' sources. That package is GPL-3 and optional; it needs g++ and is only called as a program."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from dataclasses import dataclass

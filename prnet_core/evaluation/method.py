@@ -1,7 +1,5 @@
 """A registration method as the tables see it, and the trivial methods."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

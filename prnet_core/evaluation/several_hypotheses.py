@@ -1,7 +1,5 @@
 """Several hypotheses of a network for one pair of objects: each is refined; the best by surface agreement is chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 import small_gicp
 

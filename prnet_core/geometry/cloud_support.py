@@ -1,7 +1,5 @@
 """Support of transforms by the distances between the points of two clouds, independent of matches."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The nearest points of a cloud, for many points at once (torch, without gradients)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """The sign of normals: features that use normals match between two clouds only where the signs are the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import small_gicp
 from scipy.sparse import csr_array

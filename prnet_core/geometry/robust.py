@@ -1,7 +1,5 @@
 """The rigid transform that is consistent with most matches, where many matches are incorrect."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,8 +1,6 @@
 """Which of a batch of matches are consistent with each other: the steps of `consistent_transforms` for batches, in
 PyTorch (second-order spatial compatibility, SC2-PCR, Chen et al., CVPR 2022)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

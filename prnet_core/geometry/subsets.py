@@ -1,7 +1,5 @@
 """Random subsets of points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

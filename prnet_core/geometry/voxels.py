@@ -1,7 +1,5 @@
 """Voxel grids: the voxel size for a given number of points, and means over each occupied voxel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .subsets import at_most

@@ -1,7 +1,5 @@
 """NumPy files: .npy with an array of points, .npz with an array that is called points."""
 
-from __future__ import annotations
-
 import warnings
 import zipfile
 from pathlib import Path

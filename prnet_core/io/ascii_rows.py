@@ -1,7 +1,5 @@
 """Rows of numbers in text."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of a bag, opened with `rosbags`, and what can be read of damaged ones."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack

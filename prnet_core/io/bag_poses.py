@@ -3,8 +3,6 @@
 A pose that cannot be decoded, is not finite or has a zero quaternion is left out and named in the log once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Clouds in files: PLY, PCD, text tables, npy and npz, float32 rows (.bin), LAS and LAZ (`laspy`), E57 (`pye57`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The columns x, y and z of a table, found by their names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

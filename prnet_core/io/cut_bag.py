@@ -1,7 +1,5 @@
 """Base of the readers of damaged bag files, which read record after record without the index of the file."""
 
-from __future__ import annotations
-
 import bz2
 import sys
 from collections.abc import Collection, Iterator

@@ -4,8 +4,6 @@
 one after the other instead, as `mcap recover` does; a chunk that is cut gives what can be decompressed of it.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO

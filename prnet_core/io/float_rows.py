@@ -1,7 +1,5 @@
 """Files of float32 rows (.bin): x, y, z and more values per point, whose number the file does not state."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.io.column_names import xyz_columns

@@ -1,7 +1,5 @@
 """Natural order of numbered file names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Detects row numbers, times and rings in the first three columns of a table without names."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _FEWEST_ROWS = 10

@@ -4,8 +4,6 @@ Our own reader: on benchmarks/compare_readers.py it answers 54 of 54 files corre
 trimesh 41; 300,000 binary vertices take all of them less than 0.03 s.
 """
 
-from __future__ import annotations
-
 import codecs
 import collections
 import io

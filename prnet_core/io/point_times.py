@@ -1,7 +1,5 @@
 """Per-point times of a scan. Messages state neither their unit nor their origin."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files are written beside their target and renamed onto it, so that a failure leaves the old file as it was."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """Folders of scans in order, with stamps and ground truth poses where they are given."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

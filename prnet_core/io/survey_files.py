@@ -1,7 +1,5 @@
 """LAS and LAZ by `laspy`, E57 by `pye57`: both in the extra `files`."""
 
-from __future__ import annotations
-
 import logging
 import struct
 from pathlib import Path

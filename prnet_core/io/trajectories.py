@@ -1,7 +1,5 @@
 """A timed sequence of poses, and the TUM and KITTI files that `evo` reads."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from pathlib import Path

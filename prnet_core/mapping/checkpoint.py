@@ -3,8 +3,6 @@
 A keyframe is written once; poses, constraints and the state of the builder are one small file that is replaced.
 """
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Replacement of a folder by another one in one step."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """The features of a map's keyframes, stored in its folder: computing them again takes 50 ms per keyframe."""
 
-from __future__ import annotations
-
 import logging
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A map built during odometry: the poses of the odometry's updates are the constraints between keyframes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.mapping.builder import MapBuilder

@@ -1,7 +1,5 @@
 """A map of keyframes: scans with poses, and the relative poses measured between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

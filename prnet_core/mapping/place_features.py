@@ -1,7 +1,5 @@
 """The appearance of a place in any orientation of the sensor: local features and one global descriptor of a scan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pose graph optimisation by GTSAM."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

@@ -6,8 +6,6 @@ poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map
 keyframes/      000000.ply ... in the sensor's frame
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os

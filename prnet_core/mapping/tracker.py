@@ -1,7 +1,5 @@
 """The pose of a robot in a map, scan after scan: searched without a guess, tracked, and searched again when lost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

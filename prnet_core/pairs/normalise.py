@@ -3,8 +3,6 @@
 The network sees a fixed number of points of about unit radius; real scans have thousands, dense near the sensor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

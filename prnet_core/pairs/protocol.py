@@ -8,8 +8,6 @@
    768 points of X and of Y by farthest point sampling, each from a random first point.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

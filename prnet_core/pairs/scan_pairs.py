@@ -3,8 +3,6 @@
 The clouds are downsampled and normalised as real scans are (`prnet_core.pairs.normalise`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Rotation-invariant inputs of a pair: for each network point a normal and its patch of the dense cloud."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Office buildings with rooms along corridors, equal twin rooms, and stairs. Metres, z up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

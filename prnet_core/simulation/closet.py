@@ -1,7 +1,5 @@
 """A closet of 1.6 x 1.4 m with a door to a hall: the scale of the scene changes within a few metres."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path

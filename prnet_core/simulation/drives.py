@@ -1,7 +1,5 @@
 """Drives through simulated places: sequences of scans with exact ground truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

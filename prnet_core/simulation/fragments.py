@@ -3,8 +3,6 @@
 A fragment is what RGB-D mapping registers: 50 frames or so, fused under slightly incorrect poses, on a grid of 2.5 cm.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

@@ -1,7 +1,5 @@
 """A parking garage: a low hall with pillars, parked cars and a loop of aisles. Metres, z up, the floor at z = 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back

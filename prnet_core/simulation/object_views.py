@@ -3,8 +3,6 @@
 Each view samples the surface independently: no point of one view is a point of the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

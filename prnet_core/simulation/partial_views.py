@@ -1,7 +1,5 @@
 """Several views of one random place by one kind of sensor, with large and small overlap, for training pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

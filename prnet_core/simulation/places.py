@@ -1,7 +1,5 @@
 """A place to drive through: its solids, a free path, and the objects that move in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Range scans of statues, toys and fruit are smooth closed surfaces, which are rare in collections of CAD parts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

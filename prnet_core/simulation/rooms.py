@@ -1,7 +1,5 @@
 """Closed rooms, corridors and tables, built of solids. Metres, z up; the origin is the middle of the floor."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place

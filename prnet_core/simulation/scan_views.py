@@ -3,8 +3,6 @@
 Rotations, stretching, mirroring, sampling and noise are added at every draw (`scan_pairs`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A scene of solids, and the builder that places random parts in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Parts of random scenes: walls with openings, furniture, stairs, cars and trees. Metres, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.scene_builder import SceneBuilder

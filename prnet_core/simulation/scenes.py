@@ -4,8 +4,6 @@ Metres, z up. For training, scans of these places need the walls, clutter, occlu
 realistic look.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Smooth deformation of shapes: it makes many shapes of a few, and removes symmetries."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.views import unit

@@ -1,7 +1,5 @@
 """Stairwells of two flights a storey, and a tower of them to walk up and down. Metres, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back

@@ -1,7 +1,5 @@
 """Exact continuous trajectories: where a body is at any time. Metres, seconds, z up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

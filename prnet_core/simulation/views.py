@@ -1,7 +1,5 @@
 """A view: one scan of a place or an object in the world frame with the pose of its sensor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

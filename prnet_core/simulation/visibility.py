@@ -4,8 +4,6 @@ Points have no extent, so occluded points would be visible between them. The sur
 in a point's own cell of the image, and in the 3x3 cells around it with more tolerance for slanted surfaces.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import minimum_filter
 

@@ -1,7 +1,5 @@
 """Pairs of surface clouds for training, from simulated views and from shapes, in files for `SurfacePairFiles`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path

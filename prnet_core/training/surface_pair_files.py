@@ -1,7 +1,5 @@
 """Precomputed pairs of surface clouds: files of some pairs each, from which batches are drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An exponential moving average of the weights, which validates better than any one step's."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import torch

@@ -1,7 +1,5 @@
 """Receives what the node publishes: poses on /tf, messages on odometry, the last diagnostics."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

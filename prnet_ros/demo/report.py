@@ -1,7 +1,5 @@
 """The numbers of a demo run, and the table that shows them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ which is Lyrical's), for every name of rclpy and tf2_ros that this package uses.
   qos.qos_policy_name_from_kind gives its name
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lifecycle_msgs.srv import ChangeState

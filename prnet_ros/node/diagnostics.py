@@ -1,7 +1,5 @@
 """The state of the odometry as a diagnostic_msgs status."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

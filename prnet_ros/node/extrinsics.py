@@ -1,7 +1,5 @@
 """The pose of the sensor on the robot, from TF."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The services that fine-tune the network on the latest scans while the robot drives."""
 
-from __future__ import annotations
-
 import tempfile
 import threading
 import time

@@ -1,7 +1,5 @@
 """The relative pose of two scans by another odometry on TF (wheels, an IMU filter)."""
 
-from __future__ import annotations
-
 import numpy as np
 from rclpy.duration import Duration
 from rclpy.node import Node

@@ -1,7 +1,5 @@
 """The executable `prnet_node`."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

@@ -1,7 +1,5 @@
 """Messages between the node and the map process."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

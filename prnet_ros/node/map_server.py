@@ -1,7 +1,5 @@
 """The server in the map process: tracks the robot in a saved map, or builds a map. No ROS."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Services, the initial pose and the diagnostics of the map."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import CancelledError
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Odometry, TF, pose and cloud messages."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 

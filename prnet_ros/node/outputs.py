@@ -1,7 +1,5 @@
 """Publishes the results of a registered scan."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

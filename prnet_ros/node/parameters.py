@@ -1,7 +1,5 @@
 """The node's parameters: declared with descriptions and ranges, read into one frozen object."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The program of the registration process and of the map process: serves one channel, ends with the node."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """The server in the registration process: odometry, recent scans, weights. No ROS."""
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A queue of scans between two threads; when it is full the oldest scan is dropped."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A TF buffer that is filled from chosen topics."""
 
-from __future__ import annotations
-
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage

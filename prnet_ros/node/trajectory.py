@@ -1,7 +1,5 @@
 """The trajectory so far as a nav_msgs/Path of bounded size."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

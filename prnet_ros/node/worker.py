@@ -1,7 +1,5 @@
 """The thread that owns a process of the node."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The paper's real scans: partial views of the Stanford bunny, before and after registration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -6,8 +6,6 @@ are measured with unweighted Procrustes, as in the paper: the robust one needs f
 differ little. Its MAE(R) has its own column.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

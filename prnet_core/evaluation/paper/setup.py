@@ -1,7 +1,5 @@
 """Data, weights and effort for the tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Transfer of the frozen features to classification: global pooling and a linear SVM."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from tqdm import tqdm

@@ -1,7 +1,5 @@
 """tf2_ros.Buffer: transforms in; transforms between any two frames of one tree out, with waiting for those to come."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The history of one frame in the buffer: its parent and its transform over time."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from typing import NamedTuple
 
