@@ -68,7 +68,7 @@ def left_out_confidence(groups: dict[str, list[Row]]) -> tuple[np.ndarray, np.nd
 
 
 def reliability(stated: np.ndarray, correct: np.ndarray) -> list[str]:
-    """The confidence against how often it is right, in markdown."""
+    """The confidence against the share of correct candidates, in Markdown."""
     lines = ["", "Confidence of candidates with a sensor origin, fitted to the other groups:", ""]
     lines += ["| confidence | candidates | correct |", "|---|---|---|"]
     for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):

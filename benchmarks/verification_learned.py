@@ -52,10 +52,10 @@ def main() -> None:
     for name, make in MODELS.items():
         score = np.full(len(group), -1.0)
         for own in np.unique(group[is_scan]):
-            fitted, judged = possible & (group != own), possible & (group == own)
-            if judged.any():
+            fitted, tested = possible & (group != own), possible & (group == own)
+            if tested.any():
                 model = make().fit(values[fitted], table.is_correct[fitted])
-                score[judged] = model.predict_proba(values[judged])[:, 1]
+                score[tested] = model.predict_proba(values[tested])[:, 1]
         order = np.lexsort((score, table.pair))
         kept = order[np.append(np.diff(table.pair[order]) > 0, True)]
         for threshold in THRESHOLDS:

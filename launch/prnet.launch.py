@@ -45,7 +45,6 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The arguments, then the actions for their values."""
     declared = [
         DeclareLaunchArgument(name, default_value=default, description=description)
         for name, default, description in ARGUMENTS
@@ -143,5 +142,4 @@ def profile_actions(profile: str) -> list:
 
 
 def is_true(text: str) -> bool:
-    """A launch argument as a bool."""
     return text.lower() in ("true", "1", "yes", "on")

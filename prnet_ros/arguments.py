@@ -1,13 +1,11 @@
 """Checks of command line arguments: ROS arguments, numbers, names."""
 
-from __future__ import annotations
-
 import argparse
 import math
 
 
 def ros_argument_errors() -> tuple[type[Exception], ...]:
-    """What rclpy raises for ROS arguments and a ROS environment that it cannot use. Imports rclpy."""
+    """The errors of rclpy for invalid ROS arguments or an invalid ROS environment. Imports rclpy."""
     from rclpy.impl.implementation_singleton import rclpy_implementation  # whatever module Rolling compiles it to
 
     return rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError

@@ -3,8 +3,6 @@
 Each message is published with the bytes that were recorded.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Iterator
@@ -75,18 +73,17 @@ class Replay:
         self._start = 0.0
         self._num_clouds = 0
         self._cloud_topic = bag.point_cloud_topic(options.topic)
-        # All of them are published before the first cloud, wherever they were recorded.
+        # All of them are published before the first cloud, whenever they were recorded.
         self._statics = list(bag.raw_messages([TF_STATIC])) if self._is_transforms(TF_STATIC) else []
-        self._publishers = {self._cloud_topic: self._publisher(node, self._cloud_topic, depth=10)}
+        self._publishers = {self._cloud_topic: self._publisher(self._cloud_topic, depth=10)}
         if self._is_transforms(TF):
-            self._publishers[TF] = self._publisher(node, TF, depth=100)
+            self._publishers[TF] = self._publisher(TF, depth=100)
         if self._statics:
-            self._static_publisher = self._publisher(node, TF_STATIC, depth=len(self._statics), keep_for_late=True)
+            self._static_publisher = self._publisher(TF_STATIC, depth=len(self._statics), keep_for_late=True)
         self._clock = node.create_publisher(Clock, "/clock", 10) if options.clock else None
 
     @property
     def cloud_publisher(self) -> Publisher:
-        """The publisher of the clouds."""
         return self._publishers[self._cloud_topic]
 
     def run(self) -> int:
@@ -176,7 +173,7 @@ class Replay:
     def _is_transforms(self, topic: str) -> bool:
         return topic in self._bag.topics and self._bag.topics[topic].msgtype == TRANSFORMS
 
-    def _publisher(self, node: Node, topic: str, depth: int, keep_for_late: bool = False) -> Publisher:
+    def _publisher(self, topic: str, depth: int, keep_for_late: bool = False) -> Publisher:
         package, _, name = self._bag.topics[topic].msgtype.split("/")
         message_class = getattr(importlib.import_module(f"{package}.msg"), name)
         qos = QoSProfile(
@@ -185,4 +182,4 @@ class Replay:
             durability=DurabilityPolicy.TRANSIENT_LOCAL if keep_for_late else DurabilityPolicy.VOLATILE,
         )
         published_as = self._options.to if topic == self._cloud_topic and self._options.to else topic
-        return node.create_publisher(message_class, published_as, qos)
+        return self._node.create_publisher(message_class, published_as, qos)

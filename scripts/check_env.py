@@ -5,18 +5,7 @@ import importlib.util
 import sys
 import traceback
 
-INSTALLED = [
-    "h5py",
-    "matplotlib",
-    "open3d",
-    "roma",
-    "rosbags",
-    "safetensors",
-    "scipy",
-    "small_gicp",
-    "torch",
-    "typer",
-]
+INSTALLED = ["h5py", "matplotlib", "open3d", "roma", "rosbags", "safetensors", "scipy", "small_gicp", "torch", "typer"]
 IMPORTED = ["numpy", "prnet_core", "prnet_ros", "pytest", "rclpy", "sensor_msgs.msg", "tf2_ros"]
 
 

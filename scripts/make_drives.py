@@ -56,7 +56,6 @@ def _with_progress(drive: Drive) -> tqdm[DriveScan]:
 
 
 def main() -> None:
-    """Parse the command line, simulate and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("place", choices=list(PLACES))
     parser.add_argument("--sensor", choices=list(SENSORS), default="lidar64")

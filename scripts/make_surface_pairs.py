@@ -15,12 +15,7 @@ from tqdm import trange
 from prnet_core.shapes.load import load_shapes
 from prnet_core.shapes.shape_sets import ShapeSet
 from prnet_core.training.pair_source import split_by_group
-from prnet_core.training.surface_pair_data import (
-    object_view_pairs,
-    save_pairs,
-    save_sampled_pairs,
-    scene_pairs,
-)
+from prnet_core.training.surface_pair_data import object_view_pairs, save_pairs, save_sampled_pairs, scene_pairs
 
 PAIRS_A_FILE, SCENES_A_FILE = 64, 10
 ROUND = ("lidar", "fragments", "objects", "lidar", "fragments", "depth", "direct", "lidar")

@@ -81,11 +81,7 @@ class SampleBag:
         self._add_cloud(stamp_ns, frame, rows, fields, is_dense=False)
 
     def _topic(
-        self,
-        name: str,
-        msgtype: str,
-        reliability: QosReliability,
-        durability: QosDurability = QosDurability.VOLATILE,
+        self, name: str, msgtype: str, reliability: QosReliability, durability: QosDurability = QosDurability.VOLATILE
     ) -> Any:
         qos = Qos(
             QosHistory.KEEP_LAST, 10, reliability, durability, _UNLIMITED, _UNLIMITED, QosLiveliness.AUTOMATIC,
@@ -98,15 +94,7 @@ class SampleBag:
         data = np.frombuffer(rows.tobytes(), np.uint8)
         point_step = len(data) // (height * width)
         cloud = _types.types["sensor_msgs/msg/PointCloud2"](
-            self._header(stamp_ns, frame),
-            height,
-            width,
-            fields,
-            False,
-            point_step,
-            width * point_step,
-            data,
-            is_dense,
+            self._header(stamp_ns, frame), height, width, fields, False, point_step, width * point_step, data, is_dense
         )
         self._write(self._points, stamp_ns, cloud)
 

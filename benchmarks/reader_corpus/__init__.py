@@ -10,7 +10,9 @@ from reader_corpus.table_cases import table_cases
 
 __all__ = ["Case", "corpus"]
 
+_KINDS = (ply_cases, pcd_cases, table_cases, array_cases, odd_cases, las_cases, e57_cases)
+
 
 def corpus() -> list[Case]:
     """All files; LAS and E57 where `laspy` and `pye57` are installed."""
-    return [*ply_cases(), *pcd_cases(), *table_cases(), *array_cases(), *odd_cases(), *las_cases(), *e57_cases()]
+    return [case for kind in _KINDS for case in kind()]

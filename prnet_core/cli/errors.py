@@ -1,7 +1,5 @@
 """Errors of the command line: one line that names the file and the reason, and exit code 2."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

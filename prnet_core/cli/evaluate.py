@@ -1,7 +1,5 @@
 """`prnet evaluate`: a table of methods on the paper's protocol."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

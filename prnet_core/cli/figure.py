@@ -1,7 +1,5 @@
 """`prnet figure`: figures of keypoints, correspondences and registered scans."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -110,7 +110,6 @@ def different_scans(scans: Iterator[np.ndarray], capacity: int) -> list[np.ndarr
 
 
 def as_table(report: FineTuneReport) -> str:
-    """Scores before and after as a table."""
     rows = [
         ("mean error, deg", report.before.error_deg, report.after.error_deg, ".2f"),
         ("median error, deg", report.before.median_deg, report.after.median_deg, ".2f"),

@@ -29,8 +29,8 @@ app.command()(train)
 @app.callback()
 def main() -> None:
     """Learned registration of partial 3D scans."""
-    # Waiting threads spin briefly, then sleep: on an idle machine twice as fast as sleeping at once, and two programs
-    # that compute at the same time do not block each other for long.
+    # Waiting threads spin briefly, then sleep. On an idle machine this is twice as fast as sleeping at once, and two
+    # programs that compute at the same time do not block each other for long.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 

@@ -1,7 +1,5 @@
 """`prnet map`, `prnet localize`, `prnet merge`: maps of keyframes."""
 
-from __future__ import annotations
-
 from math import inf
 from pathlib import Path
 
@@ -116,7 +114,6 @@ def merge(
 
 
 def map_text(keyframe_map, folder: Path) -> str:
-    """Size of a map as text."""
     return (
         f"{len(keyframe_map)} keyframes ({keyframe_map.num_bytes / 1e6:.1f} MB), {len(keyframe_map.closures)} loop "
         f"closures, written to {folder}"
@@ -124,7 +121,6 @@ def map_text(keyframe_map, folder: Path) -> str:
 
 
 def as_text(result) -> str:
-    """Pose, status and reason as text."""
     lines = [matrix_rows(result.T_map_sensor), f"{result.status}: {result.reason}"]
     lines += [f"or\n{matrix_rows(pose)}" for pose in result.alternatives]
     return "\n".join([*lines, f"keyframe {result.keyframe}, {result.seconds:.2f} s"])

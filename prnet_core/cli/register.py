@@ -83,7 +83,6 @@ def register(
 
 
 def as_text(result: RegistrationResult, kind: str) -> str:
-    """Status, reason and the matrix as text."""
     seconds = ", ".join(f"{name} {1e3 * value:.0f} ms" for name, value in result.timings.items())
     rows = matrix_rows(result.T_target_source)
     overlap = f"{100 * result.overlap_source:.0f} % of the source, {100 * result.overlap_target:.0f} % of the target"

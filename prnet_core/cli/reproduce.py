@@ -1,7 +1,5 @@
 """`prnet reproduce`: measure the tables of the paper and compare them with the published values."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -1,7 +1,5 @@
 """`prnet train`: start a training run in a folder, or continue it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -1,7 +1,5 @@
 """ICP, FGR and the GICP refinement, for clouds of about a thousand points in the unit sphere."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

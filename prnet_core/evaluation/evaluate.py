@@ -1,7 +1,5 @@
 """Run methods on the seeded pairs of a set of shapes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Go-ICP (Yang, Li and Jia, ICCV 2013), run as the program that `py-simple-go-icp-interface` builds from the
 authors' sources. That package is GPL-3 and optional; it needs g++ and is only called as a program."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -55,7 +53,7 @@ class GoICP:
     def _run(self, source: np.ndarray, target: np.ndarray, folder: Path) -> np.ndarray:
         """Rotation in rows 0-2 and translation in row 3, (4, 3).
 
-        The program uses the first `num_points` of the source, which may be one side of it, so the source is permuted.
+        The program uses the first `num_points` of the source, which may be on one side of it: the source is permuted.
         """
         source = np.random.default_rng(ORDER_SEED).permutation(source)
         for name, points in (("model", target), ("data", source)):

@@ -1,7 +1,5 @@
 """Networks as registration methods."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

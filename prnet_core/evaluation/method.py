@@ -1,7 +1,5 @@
 """A registration method as the tables see it, and the trivial methods."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +17,6 @@ class Method(Protocol):
 
 
 class Identity:
-    """The identity: the trivial row."""
-
     def register(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         return np.eye(4)
 

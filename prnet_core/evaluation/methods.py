@@ -4,8 +4,6 @@ To add one: write a class with `register` (method.Method) and add a line to METH
 ones get their own row as NETWORK:LABEL, such as `prnet:tuned`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Errors of estimated transforms: the paper's metrics and geodesic angles."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

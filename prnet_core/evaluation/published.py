@@ -3,8 +3,6 @@
 Rotation in degrees of Euler angles, translation in units of the unit sphere.
 """
 
-from __future__ import annotations
-
 KEYS = ("rmse_r_deg", "mae_r_deg", "rmse_t", "mae_t", "r2_r")
 
 

@@ -1,7 +1,5 @@
 """A table of methods, measured on the test pairs of a protocol."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from tqdm import tqdm

@@ -1,6 +1,4 @@
-"""Several hypotheses of a network for one pair of objects: each is refined, and the surfaces decide."""
-
-from __future__ import annotations
+"""Several hypotheses of a network for one pair of objects: each is refined; the best by surface agreement is chosen."""
 
 import numpy as np
 import small_gicp
@@ -61,8 +59,8 @@ class _Surface:
 def surface_agreement(source: _Surface, target: _Surface, T_target_source: np.ndarray) -> float:
     """Geometric mean of both directions' means of s^2 / (s^2 + d^2), in [0, 1].
 
-    d is a point's distance to the plane of the other cloud's nearest point; 0 counts where that lies farther along the
-    plane than the spacing of the points, or its normal differs.
+    d is a point's distance to the plane of the other cloud's nearest point. A point counts 0 where this nearest point
+    is farther away along the plane than the spacing of the points, or has a different normal.
     """
     forward = _agreement(source, target, T_target_source)
     return float(np.sqrt(forward * _agreement(target, source, se3.invert(T_target_source))))

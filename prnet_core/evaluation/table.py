@@ -1,7 +1,5 @@
 """Tables of results, written as JSON and as Markdown."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,6 +1,4 @@
-"""How well transforms bring a cloud onto another one, by the distances of its points, whatever their matches are."""
-
-from __future__ import annotations
+"""Support of transforms by the distances between the points of two clouds, independent of matches."""
 
 import torch
 from torch import Tensor
@@ -26,7 +24,7 @@ def cloud_support(
 
 
 def every(values: Tensor, count: int) -> Tensor:
-    """At most about `count` of the rows (..., N, C), evenly."""
+    """About `count` evenly spaced rows of (..., N, C)."""
     return values[..., :: max(1, values.shape[-2] // count), :]
 
 

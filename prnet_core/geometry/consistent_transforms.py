@@ -4,8 +4,6 @@ al., CVPR 2022). A rigid transform keeps distances, so two correct matches have 
 In numpy: a search without a network does not import PyTorch. `spatial_consistency` has the same steps for batches.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 

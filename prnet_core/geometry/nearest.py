@@ -1,7 +1,5 @@
 """The nearest points of a cloud, for many points at once (torch, without gradients)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch
@@ -21,7 +19,7 @@ def nearest_points(points: Tensor, cloud: Tensor) -> tuple[Tensor, Tensor]:
     """As `nearest_distances`, and the index (..., P) of the nearest point."""
     squared, indices = [], []
     for values in _squared_distances(points, cloud):
-        # one search for the index over all columns takes three times as long
+        # a single argmin over all columns takes three times as long
         groups = values.unflatten(-1, (-1, GROUP))
         smallest, column = groups.amin(dim=-2).min(dim=-1, keepdim=True)
         group = groups.take_along_dim(column.unsqueeze(-1), dim=-1).argmin(dim=-2)
@@ -32,8 +30,8 @@ def nearest_points(points: Tensor, cloud: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def _squared_distances(points: Tensor, cloud: Tensor) -> Iterator[Tensor]:
-    """For some points at a time (B, some, columns), each time in the same memory: the products of (x, |x|^2, 1) and
-    (-2 y, 1, |y|^2). The columns that fill up the last group can never be near."""
+    """Blocks (B, some, columns), each in the same memory: the products of (x, |x|^2, 1) and (-2 y, 1, |y|^2). The
+    columns that pad the last group are at an infinite distance."""
     centre = cloud.mean(dim=-2, keepdim=True)
     points, cloud = ((values - centre).reshape(-1, *values.shape[-2:]) for values in (points, cloud))
     missing = (0, 0, 0, -cloud.shape[1] % GROUP)

@@ -1,6 +1,4 @@
-"""The sign of normals: features that use them agree between two clouds only where their signs do."""
-
-from __future__ import annotations
+"""The sign of normals: features that use normals match between two clouds only where the signs are the same."""
 
 import numpy as np
 import small_gicp
@@ -13,10 +11,10 @@ QUANTILES = (0.02, 0.98)
 
 
 def orient_away(points: np.ndarray, normals: np.ndarray, origins: np.ndarray | None = None) -> np.ndarray:
-    """Normals (N, 3) of points (N, 3) with the sign that points away from where the points were seen from.
+    """Normals (N, 3) of points (N, 3), oriented away from the position of the sensor.
 
     origins (K, 3): positions of the sensor; each point was seen from the nearest one. None: `estimated_viewpoint`.
-    Two clouds that see one side of a surface then agree on its sign, whatever else each of them holds.
+    Two clouds that see the same side of a surface then have the same sign there, whatever else they contain.
     """
     if origins is None:
         origins = estimated_viewpoint(points, normals)[None]

@@ -1,7 +1,5 @@
 """Random rotations as (3, 3) matrices (numpy)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

@@ -1,7 +1,5 @@
 """The rigid transform that is consistent with most matches, where many matches are incorrect."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -22,7 +20,7 @@ TOLERANCES = (0.02, 0.08)
 """Allowed difference of two matches' distances: both clouds hold the same points, or other samples of the surface."""
 MAX_MATCHES, NUM_SEEDS, GROUP_SIZE = 384, 32, 12
 MORE_MATCHES, MORE_SEEDS = 512, 96
-"""For `robust_hypotheses`: with little overlap few of the most probable matches are correct."""
+"""For `robust_hypotheses`: with a small overlap few of the most probable matches are correct."""
 SUPPORT_SCALES = (0.06, 0.02, 0.007)
 SURFACE_WEIGHT = 4.0
 """Of the support by surfaces, where the support by matches is at most the number of scales."""

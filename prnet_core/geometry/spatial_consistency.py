@@ -1,8 +1,6 @@
 """Which of a batch of matches are consistent with each other: the steps of `consistent_transforms` for batches, in
 PyTorch (second-order spatial compatibility, SC2-PCR, Chen et al., CVPR 2022)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -44,7 +42,7 @@ def strongest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def strongest_counts(counts: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """`strongest` of whole numbers (..., K) whose products with K float32 holds; no sort of all."""
+    """`strongest` of integers (..., K) whose products with K are exact in float32; it does not sort all of them."""
     size = counts.shape[-1]
     first_in_ties = torch.arange(size - 1, -1, -1, device=counts.device, dtype=counts.dtype)
     indices = torch.add(first_in_ties, counts, alpha=size).topk(count, dim=-1).indices
@@ -59,5 +57,5 @@ def squared_residuals(transforms: Tensor, source: Tensor, target: Tensor) -> Ten
 
 
 def _distances(points: Tensor) -> Tensor:
-    points = points - points.mean(dim=-2, keepdim=True)  # the products below then round little
+    points = points - points.mean(dim=-2, keepdim=True)  # reduces the rounding error of the products
     return torch.cdist(points, points, compute_mode="use_mm_for_euclid_dist")

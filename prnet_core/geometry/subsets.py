@@ -1,14 +1,12 @@
 """Random subsets of points."""
 
-from __future__ import annotations
-
 import numpy as np
 
 
 def at_most(points: np.ndarray, count: int, rng: np.random.Generator | None = None) -> np.ndarray:
     """At most `count` of the points (N, ...), drawn at random, by default with the seed 0.
 
-    Every n-th point would be those of the same lasers of a spinning sensor.
+    Every n-th point would select the same lasers of a spinning sensor.
     """
     if len(points) <= count:
         return points

@@ -1,8 +1,8 @@
 """Voxel grids: the voxel size for a given number of points, and means over each occupied voxel."""
 
-from __future__ import annotations
-
 import numpy as np
+
+from .subsets import at_most
 
 MAX_SEARCH_POINTS = 8192
 """A larger subset does not change the voxel size."""
@@ -10,11 +10,7 @@ MAX_SEARCH_POINTS = 8192
 
 def pair_voxel_size(source: np.ndarray, target: np.ndarray, num_voxels: int, rng: np.random.Generator) -> float:
     """Voxel size at which the sparser of the two clouds occupies about `num_voxels` voxels."""
-    clouds = [
-        cloud if len(cloud) <= MAX_SEARCH_POINTS else cloud[rng.choice(len(cloud), MAX_SEARCH_POINTS, replace=False)]
-        for cloud in (source, target)
-    ]
-    columns = [_shifted_columns(cloud) for cloud in clouds]
+    columns = [_shifted_columns(at_most(cloud, MAX_SEARCH_POINTS, rng)) for cloud in (source, target)]
     high = max(max(float(column.max()) for column in columns), np.finfo(np.float32).tiny) / 2
     low = high / 512
     for _ in range(8):

@@ -1,6 +1,4 @@
-"""NumPy files: .npy with an array of points, .npz with one that is named so."""
-
-from __future__ import annotations
+"""NumPy files: .npy with an array of points, .npz with an array that is called points."""
 
 import warnings
 import zipfile
@@ -12,7 +10,7 @@ import numpy as np
 from prnet_core.io.column_names import xyz_columns
 
 _ARRAY_NAMES = ("points", "xyz", "pcd", "cloud", "arr_0")
-_COLUMNS_IF_TRANSPOSED = 7  # of a file with three or four rows: more columns than most points have values
+_COLUMNS_IF_TRANSPOSED = 7  # with three or four rows: most points have fewer values
 _DEFLATE_LARGEST_RATIO = 1032
 
 
@@ -30,7 +28,7 @@ def read_npz(path: Path) -> np.ndarray:
     with open(path, "rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-        except Exception as error:  # zipfile, struct and seeking each raise their own
+        except Exception as error:  # zipfile, struct and seek raise different errors
             raise ValueError(f"not a readable npz file: {error}") from error
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if {"x", "y", "z"} <= set(members):
@@ -52,12 +50,12 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
             return _read_array(file, info.file_size)
     except ValueError:
         raise
-    except Exception as error:  # zipfile, zlib and seeking each raise their own
+    except Exception as error:  # zipfile, zlib and seek raise different errors
         raise ValueError(f"not a readable npz file: {error}") from error
 
 
 def _read_array(file: IO[bytes], size: int) -> np.ndarray:
-    """The array in a .npy file of `size` bytes; numpy by itself allocates whatever shape the header states."""
+    """The array in a .npy file of `size` bytes. (numpy.load allocates any shape that the header states.)"""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,7 +66,7 @@ def _read_array(file: IO[bytes], size: int) -> np.ndarray:
                 (3, 0): np.lib.format.read_array_header_2_0,  # the same, with names of columns in UTF-8
             }[version]
             shape, is_fortran, dtype = read_header(file)
-    except Exception as error:  # the header is Python source, for which the tokenizer and the parser raise their own
+    except Exception as error:  # the header is Python source: the tokenizer and the parser raise different errors
         raise ValueError("not an npy file") from error
     check_numbers(dtype)
     num_values = int(np.prod([int(side) for side in shape], dtype=object))

@@ -1,7 +1,5 @@
 """Rows of numbers in text."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +8,7 @@ import numpy as np
 
 
 def of_width(lines: Iterable[bytes], width: int) -> Iterator[bytes]:
-    """The lines that are not blank; raises ValueError at the first one that has not `width` values."""
+    """The lines that are not blank; raises ValueError at the first one that does not have `width` values."""
     for line in lines:
         number = len(line.split())
         if number not in (0, width):
@@ -27,7 +25,7 @@ def read_numbers(path: Path | str, ndmin: int = 2) -> np.ndarray:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a file without rows
+            warnings.simplefilter("ignore")  # a file without rows
             return np.loadtxt(path, ndmin=ndmin, encoding="utf-8-sig")
     except ValueError as error:
         raise ValueError(f"{path}: not rows of numbers: {error}") from error

@@ -1,7 +1,5 @@
 """The files of a bag, opened with `rosbags`, and what can be read of damaged ones."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -49,7 +47,7 @@ class BagFile(NamedTuple):
                 num_read += 1
                 yield message
             return
-        except Exception as error:  # damaged data: whatever the storage raises
+        except Exception as error:  # damaged data: the storage raises errors of any kind
             _log.warning(
                 "%s: damaged after %d messages (%s: %s); %s",
                 self.path, num_read, type(error).__name__, error, recovery(self.path),
@@ -58,7 +56,7 @@ class BagFile(NamedTuple):
         yield from islice(self._scan_for(topics), num_read, None)
 
     def _scan_for(self, topics: set[str]) -> Iterator[tuple[Any, int, bytes]]:
-        """All readable messages of the topics: of each part of a folder by itself, of a file record by record."""
+        """All readable messages of the topics: the parts of a folder one after the other, a file record by record."""
         with ExitStack() as stack:
             for file in _storage_files(self.path):
                 try:
@@ -160,7 +158,7 @@ def _open_rosbags(path: Path, stack: ExitStack) -> BagFile:
         reader = stack.enter_context(Ros1Reader(opened) if is_ros1 else Ros2Reader(opened))
         for connection in reader.connections:
             _ = connection.topic + connection.msgtype, int(connection.msgcount)
-    except Exception as error:  # besides ReaderError, whatever damaged bytes lead to
+    except Exception as error:  # damaged bytes lead to other errors than ReaderError too
         raise BagError(f"{path}: not a readable bag: {str(error) or type(error).__name__}") from error
     return BagFile(path, reader, is_ros1)
 

@@ -3,8 +3,6 @@
 A pose that cannot be decoded, is not finite or has a zero quaternion is left out and named in the log once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,7 +16,7 @@ from prnet_core.io.pointcloud2 import seconds
 from prnet_core.io.trajectories import Trajectory
 
 STATIC_TOPIC = "/tf_static"
-_LONGEST = 1e9  # m, of a translation; the earth has 1.3e7
+_LONGEST = 1e9  # m, of a translation; the diameter of the earth is 1.3e7
 _GROUND_TRUTH_NAMES = ("ground_truth", "groundtruth")
 
 
@@ -88,7 +86,7 @@ def static_transform(statics: dict[str, StampedTransform], target: str, source: 
 def ground_truth(bag: Bag, frame: str) -> Poses | None:
     """The recorded ground truth poses of `frame`, by header stamp.
 
-    Those of the first topic with ground_truth in its name that has poses of `frame`; None when there is no such topic.
+    From the first topic with ground_truth in its name that has poses of `frame`; None when there is no such topic.
     Poses of another frame of the robot are converted by static transforms. Raises BagError when no such topic has poses
     of a frame that static transforms connect with `frame`.
     """

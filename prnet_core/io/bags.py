@@ -2,7 +2,7 @@
 
 Messages are streamed from the files, never all in memory at once. Types are decoded with the definitions of the ROS
 distributions, not with those in the bag: bags without definitions, and bags with unknown ones, read alike. Damaged
-messages and parts are left out, counted, and named in the log; what can be read, is.
+messages and parts are left out, counted, and named in the log; all others are read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ POSE_TYPES = (
     "geometry_msgs/msg/PoseWithCovarianceStamped",
     "nav_msgs/msg/Odometry",
 )
-_ZSTD = b"\x28\xb5\x2f\xfd"  # no CDR begins so
+_ZSTD = b"\x28\xb5\x2f\xfd"  # no CDR message begins with these bytes
 _LARGEST_MESSAGE = 1 << 28  # bytes
 _SAME_WIRE_FORMAT = {"tf/msg/tfMessage": TRANSFORMS}
 
@@ -71,8 +71,8 @@ def open_bag(path: str | Path) -> Bag:
     """Open a bag for reading; use it in a `with` block.
 
     `path` is a ROS 2 bag folder (with or without metadata.yaml), a single .mcap or .db3 file, a ROS 1 .bag
-    file, or a folder of such files. Raises FileNotFoundError when nothing is there, BagError for what is no bag or a
-    damaged one, ImportError without the package `rosbags`.
+    file, or a folder of such files. Raises FileNotFoundError when nothing is there, BagError for a file that is
+    not a bag or is damaged, ImportError without the package `rosbags`.
     """
     return Bag(Path(path))
 
@@ -118,7 +118,7 @@ class Bag:
     def point_cloud_topic(self, name: str | None = None) -> str:
         """The PointCloud2 topic called `name`; without a name the only one.
 
-        Raises BagError, which lists the PointCloud2 topics of the bag, where there is no or no single such topic.
+        Raises BagError, which lists the PointCloud2 topics of the bag, where there is no such topic or several.
         """
         available = self.point_cloud_topics()
         listed = ", ".join(f"{topic} ({self.topics[topic].count} scans)" for topic in available) or "none"
@@ -153,7 +153,7 @@ class Bag:
         """The message as an object with the fields of the ROS message. Raises BagError when it cannot be decoded."""
         try:
             return self._ros2_types.deserialize_cdr(_unpacked(message.cdr), message.msgtype)
-        except Exception as error:  # rosbags raises whatever the bytes lead to
+        except Exception as error:  # damaged bytes lead to errors of any kind
             raise BagError(
                 f"{self.path}: a message of {message.topic} at {message.log_time_ns * 1e-9:.3f} s cannot be decoded: "
                 f"{type(error).__name__} {error}"

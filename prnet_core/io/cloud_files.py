@@ -1,7 +1,5 @@
 """Clouds in files: PLY, PCD, text tables, npy and npz, float32 rows (.bin), LAS and LAZ (`laspy`), E57 (`pye57`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,7 +41,7 @@ def read_cloud_file(path: Path | str, columns: str | None = None) -> np.ndarray:
     if columns is not None and reader not in (_read_bin, read_table):
         raise CloudFileError(f"{path}: columns can be named for .bin and text files only")
     try:
-        with np.errstate(invalid="ignore", over="ignore"):  # of signalling NaN, and of values beyond float64
+        with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, values beyond float64
             points = reader(path) if columns is None else reader(path, columns)
     except (ValueError, OverflowError, EOFError) as error:
         packed = packed_with(path)
@@ -83,7 +81,7 @@ def _write_text(path: Path, points: np.ndarray) -> None:
         np.savetxt(temporary, np.asarray(points), fmt="%s")
 
 
-# In a folder, of two files that differ in the suffix alone the one listed first is read.
+# Of two files of a folder that differ only in the suffix, the one that is listed first here is read.
 _READERS: dict[str, Callable[..., np.ndarray]] = {
     ".npy": read_npy,
     ".npz": read_npz,

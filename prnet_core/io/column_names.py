@@ -1,7 +1,5 @@
 """The columns x, y and z of a table, found by their names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -22,7 +20,7 @@ _MORE_NAMES = {
 def xyz_columns(names: Sequence[str]) -> list[int]:
     """Positions of x, y and z among the column names.
 
-    Capitals, quotes and units (`X [m]`, `x(m)`, `x_m`) do not matter; `pos_x`, `Points:0` and `easting` are known too.
+    Capitals, quotes and units (`X [m]`, `x(m)`, `x_m`) are ignored; `pos_x`, `Points:0` and `easting` are known too.
     Raises ValueError, which lists the names, where no or several columns have such names, or their units differ.
     """
     split = [_split(name) for name in names]
@@ -50,7 +48,7 @@ def names_xyz(names: Sequence[str]) -> bool:
 
 
 def is_column_name(word: str) -> bool:
-    """Whether the word is a usual name of a column of scans."""
+    """Whether the word is a common name of a column in files of scans."""
     return _split(word)[0] in _MORE_NAMES
 
 

@@ -1,7 +1,5 @@
 """Base of the readers of damaged bag files, which read record after record without the index of the file."""
 
-from __future__ import annotations
-
 import bz2
 import sys
 from collections.abc import Collection, Iterator
@@ -55,7 +53,7 @@ class CutBag:
 
 
 def decompressed(data: bytes, compression: str, size: int) -> bytes:
-    """At most `size` bytes of a chunk or message, as many as exist; `compression` as the bag names it.
+    """The first `size` bytes of a chunk or message, or as many as there are; `compression` as the bag names it.
 
     Raises ValueError for an unknown compression, and what the decompressors raise for damaged data.
     """

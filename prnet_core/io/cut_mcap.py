@@ -1,10 +1,8 @@
 """MCAP files without their end, or with a damaged chunk: the messages before the cut and in the other chunks.
 
 `rosbags` reads an MCAP file by the index at its end, which a recorder writes when it stops. Here the records are read
-one after the other instead, as `mcap recover` does; of the chunk that is cut, what can be decompressed.
+one after the other instead, as `mcap recover` does; a chunk that is cut gives what can be decompressed of it.
 """
-
-from __future__ import annotations
 
 import struct
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 `rosbag reindex` does; a chunk that is cut gives the messages that are complete in it.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO

@@ -3,8 +3,6 @@
 SQLite by itself opens no file that is shorter than its header says.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

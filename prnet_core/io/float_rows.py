@@ -1,7 +1,5 @@
 """Files of float32 rows (.bin): x, y, z and more values per point, whose number the file does not state."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.io.column_names import xyz_columns
@@ -10,19 +8,19 @@ from prnet_core.io.other_columns import refuse_other_columns
 _WIDTHS = tuple(range(3, 17))
 _USUAL_WIDTH = 6
 _FEWEST_ROWS = 64  # of a width beyond the usual ones
-_ALIKE = 0.25  # largest distance of the distributions (Kolmogorov-Smirnov) of two columns that hold the same
+_ALIKE = 0.25  # largest Kolmogorov-Smirnov distance of two columns of the same quantity
 _SAMPLE = 240_000  # values
 _CLEAR = 20.0  # difference of log likelihood above which a width is certain
-_TOO_FEW = 64  # values with which no width can be clear: then x y z intensity, as in KITTI
+_TOO_FEW = 64  # fewer values never give a certain width: then x y z intensity, as in KITTI
 _SMALLEST, _LARGEST = 1e-20, 1e8
 
 
 def read_float_rows(data: bytes, columns: str | None = None) -> np.ndarray:
     """xyz (N, 3) float64 of rows of float32, little endian.
 
-    columns: "5" or "x,y,z,intensity,ring" states the row. Otherwise the number of values is the one with which each
-    column has a spread of its own, if that is clear. Raises ValueError for no whole rows, values that are no float32,
-    and a width that is not clear.
+    columns: "5" or "x,y,z,intensity,ring" states the row. Otherwise the number of values per row is estimated: with the
+    true number, each column has a spread of its own. Raises ValueError for incomplete rows, for values that are not
+    float32, and for an ambiguous number of values.
     """
     if not data:
         raise ValueError("the file is empty")
@@ -72,20 +70,20 @@ def _most_likely_width(values: np.ndarray) -> int:
 
 
 def _repeats(sample: np.ndarray, width: int, divisor: int) -> bool:
-    """Whether the columns of rows of `width` hold the same again after `divisor` of them."""
+    """Whether the columns of rows of `width` repeat the same quantities after `divisor` columns."""
     rows = np.sort(sample[: len(sample) // width * width].reshape(-1, width), axis=0)
     return all(_distance(rows[:, column % divisor], rows[:, column]) < _ALIKE for column in range(divisor, width))
 
 
 def _distance(first: np.ndarray, second: np.ndarray) -> float:
-    """Kolmogorov-Smirnov distance of two sorted columns; NaN, at their ends, counts as beyond all values."""
+    """Kolmogorov-Smirnov distance of two sorted columns; NaN, at the end, counts as larger than all values."""
     values = np.concatenate([first, second])
     shares = [np.searchsorted(column, values, side="right") / len(column) for column in (first, second)]
     return float(np.abs(shares[0] - shares[1]).max())
 
 
 def _cost(sample: np.ndarray, width: int) -> float:
-    """Negative log likelihood of the values when each column is normal by itself, with the price of its two numbers."""
+    """Negative log likelihood of normally distributed columns, with a penalty for the parameters (BIC)."""
     rows = sample[: len(sample) // width * width].reshape(-1, width)
     floor = 1e-4 * (np.nanstd(sample) + 1e-12)
     spread = np.sqrt(np.nanvar(rows, axis=0) + floor**2)

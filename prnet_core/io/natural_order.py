@@ -1,7 +1,5 @@
 """Natural order of numbered file names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from decimal import Decimal
@@ -18,7 +16,7 @@ def in_natural_order(names: Collection[str]) -> list[str]:
     """The names sorted by `natural_key`, or by their value where they are decimal numbers such as stamps in seconds.
 
     1.9 comes before 1.10 where the part after the point is a count, and after 1.15 where all are decimal fractions:
-    of fractions written with their shortest digits none ends in a zero.
+    a fraction written with its shortest digits does not end in a zero.
     """
     matches = [_DECIMAL.fullmatch(name) for name in names]
     fractions = [match[3] for match in matches if match]

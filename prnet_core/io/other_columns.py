@@ -1,17 +1,15 @@
-"""Row numbers, times and rings in the first columns of a table without names: x, y and z are elsewhere then."""
-
-from __future__ import annotations
+"""Detects row numbers, times and rings in the first three columns of a table without names."""
 
 import numpy as np
 
 _FEWEST_ROWS = 10
 _FEWEST_FRACTIONAL = 3  # columns: x, y and z can be these instead
 _CLOCK = 1e9  # from this value on, a column that hardly changes and never falls is a time
-_THIN = 0.02  # of the spread of the next two columns
+_NARROW = 0.02  # fraction of the spread of the next two columns
 
 
 def refuse_other_columns(table: np.ndarray) -> None:
-    """Raise ValueError where one of the first three columns of (N, C >= 4) is no coordinate by its values.
+    """Raise ValueError where one of the first three columns of (N, C >= 4) does not look like coordinates.
 
     Such a column is a row number or a time (it grows evenly, or it is sorted and narrow), or holds whole numbers such
     as rings and intensities where three other columns have fractions.
@@ -33,7 +31,7 @@ def refuse_other_columns(table: np.ndarray) -> None:
 
 
 def _counter(table: np.ndarray) -> str:
-    """The kind of counter in the first column, in words; '' if it is no counter."""
+    """The kind of counter in the first column, as text; '' if it is no counter."""
     first = table[:, 0]
     steps = np.diff(first)
     if (steps < 0.0).any() or first[-1] == first[0]:
@@ -43,4 +41,4 @@ def _counter(table: np.ndarray) -> str:
         return "the first column looks like a row number or a time"
     is_clock = first[0] >= _CLOCK and first[-1] - first[0] < 1e-5 * first[0]
     spread = np.ptp(np.quantile(table[:, 1:3], (0.05, 0.95), axis=0), axis=0).min()
-    return "the first column looks like a time" if is_clock or np.ptp(first) < _THIN * spread else ""
+    return "the first column looks like a time" if is_clock or np.ptp(first) < _NARROW * spread else ""

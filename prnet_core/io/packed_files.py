@@ -1,7 +1,5 @@
 """Files that are compressed as a whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-zip",

@@ -5,8 +5,6 @@ points and no error) and pypcd4 36. Only LZF is faster elsewhere: an organised c
 here, 0.014 s in C.
 """
 
-from __future__ import annotations
-
 import io
 import warnings
 from typing import NamedTuple
@@ -118,7 +116,7 @@ def _read_ascii(body: bytes, header: _Header) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(header.counts)])
     columns = [int(starts[column]) for column in header.columns]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a body without rows
+        warnings.simplefilter("ignore")  # a body without rows
         lines = of_width(io.BytesIO(body), int(starts[-1]))
         rows = np.loadtxt(lines, usecols=columns, ndmin=2, comments=None, encoding="latin-1")
     if len(rows) != header.num_points:
@@ -147,7 +145,7 @@ def _read_compressed(body: bytes, header: _Header) -> np.ndarray:
 
 
 def decompress_lzf(data: bytes, size: int) -> bytes:
-    """LZF (Lehmann): literal runs, and references back into what is already there; `size` bytes come out."""
+    """Decompress LZF (Lehmann), literal runs and references to earlier output, to `size` bytes."""
     out = bytearray()
     position, end = 0, len(data)
     try:

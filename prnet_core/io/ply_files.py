@@ -4,8 +4,6 @@ Our own reader: on benchmarks/compare_readers.py it answers 54 of 54 files corre
 trimesh 41; 300,000 binary vertices take all of them less than 0.03 s.
 """
 
-from __future__ import annotations
-
 import codecs
 import collections
 import io
@@ -56,7 +54,7 @@ class _Element(NamedTuple):
 
 
 def read_ply(data: bytes) -> np.ndarray:
-    """xyz (N, 3) float64 of the vertices in a PLY file's bytes; raises ValueError when there are none to be read."""
+    """xyz (N, 3) float64 of the vertices in a PLY file's bytes; raises ValueError when it has none."""
     order, elements, position = _read_header(data)
     if sum(element.name == "vertex" for element in elements) > 1:
         raise ValueError("the PLY header has several elements called vertex")
@@ -124,7 +122,7 @@ def _coordinates(table: np.ndarray, columns: list[int]) -> np.ndarray:
 def _read_binary(
     data: bytes, position: int, order: str, element: _Element, columns: list[int]
 ) -> tuple[np.ndarray, int]:
-    """Rows, at once if all have lists as long as the first row's or none, else one after the other.
+    """Rows, read at once where all lists have the lengths of the first row's lists, else one after the other.
 
     Faces follow the vertices in most files, and are then not read.
     """

@@ -1,6 +1,4 @@
-"""Per-point times of a scan, whose unit and origin no message states."""
-
-from __future__ import annotations
+"""Per-point times of a scan. Messages state neither their unit nor their origin."""
 
 import re
 
@@ -25,9 +23,9 @@ _NAME_UNITS = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0,
 }  # fmt: skip
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# A clock that starts again: after a second, a minute, an hour, a day, a week; or when its integer type is full.
+# Periods after which clocks roll over: a second, a minute, an hour, a day, a week, or the range of an integer type.
 _PERIODS = tuple(seconds / unit for seconds in (1.0, 60.0, 3600.0, 86400.0, 604800.0) for unit in _UNITS)
-_PERIODS += tuple(2.0**bits for bits in (16, 24, 32)) + tuple(2.0**bits / 1e3 for bits in (32,))
+_PERIODS += (2.0**16, 2.0**24, 2.0**32, 2.0**32 / 1e3)
 
 
 def time_field(name: str) -> tuple[int, float | None] | None:
@@ -51,13 +49,13 @@ def times_from_stamp(
     values: (N,) float64, as the message has them. stamp: the header's, in seconds. is_integer: the field has an
     integer type, so it does not count seconds. unit: in seconds, where the field's name states it.
 
-    Three habits of drivers are distinguished: absolute (the values lie at the stamp in one of the units), relative
-    (they lie near zero), and a clock of the sensor's own (neither: the stamp is then the time of the first point). The
-    unit of the latter two is the one that makes the scan's length most like 0.1 s. A clock that starts again within
-    the scan is unwrapped.
+    Drivers write one of three kinds: absolute times (near the stamp in one of the units), relative times (near zero),
+    or times of the sensor's own clock (neither: the stamp is then the time of the first point). The unit of the latter
+    two is the one that makes the scan's duration closest to 0.1 s. A clock that rolls over within the scan is
+    unwrapped.
 
     Returns times (N,) float64 and ''. A point without a finite time gets 0. The reasons are: all points have one time,
-    and times that are too far apart for one scan.
+    times that are too far apart for one scan, or in two groups.
     """
     sample = values
     if len(values) > 1000:  # picked at random: a fixed stride can stay in one column of an organised cloud
@@ -78,7 +76,7 @@ def times_from_stamp(
     unit, origin = _unit_and_origin(low, high, stamp, units)
     if span * unit > _LONGEST_SCAN:
         return None, f"times {span * unit:.3g} s apart in one scan"
-    if not period and _is_torn(sample, 0.95 if span * unit <= _SLOW_SCAN else 0.8):
+    if not period and _is_split(sample, 0.95 if span * unit <= _SLOW_SCAN else 0.8):
         return None, "the times of one scan lie in two groups far apart"
     if origin is None or period:
         origin = values[values >= low - span].min() * unit
@@ -104,9 +102,9 @@ def _gap(sample: np.ndarray) -> tuple[int, float]:
 
 
 def _rollover(sample: np.ndarray, stamp: float, units: tuple[float, ...]) -> tuple[float, float]:
-    """(period, threshold): times above the threshold are before the clock started again; (0, 0) where it did not.
+    """(period, threshold): times above the threshold are before the rollover; (0, 0) where there is none.
 
-    A period that is none of the usual ones ends where the times end: the error is the time between two firings.
+    An unknown period is taken to end where the times end: the error is the time between two firings.
     """
     after, share = _gap(sample)
     low, high = sample[:after], sample[after:]
@@ -130,8 +128,8 @@ def _rollover(sample: np.ndarray, stamp: float, units: tuple[float, ...]) -> tup
     return float(high[-1] + span / len(sample)), threshold
 
 
-def _is_torn(sample: np.ndarray, widest: float) -> bool:
-    """Two groups of times, each of more than a few points, with a gap over this share of the whole between them."""
+def _is_split(sample: np.ndarray, widest: float) -> bool:
+    """Whether a gap of more than the share `widest` of the span lies between two groups of more than a few points."""
     after, share = _gap(sample)
     return share > widest and min(after, len(sample) - after) >= 0.01 * len(sample) - 1 and len(sample) > 20
 

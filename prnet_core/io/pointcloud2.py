@@ -145,7 +145,7 @@ def _read_xyz(layout: _Layout, fields: dict[str, Any]) -> np.ndarray:
         present = ", ".join(fields) or "none"
         raise CloudError("no_xyz", f"no numeric field {', '.join(missing)}; the fields are: {present}")
     points = np.empty((layout.height, layout.width, 3))
-    with np.errstate(invalid="ignore"):  # of signalling NaN
+    with np.errstate(invalid="ignore"):  # signalling NaN
         for axis, name in enumerate("xyz"):
             points[..., axis] = layout.column(fields[name])
     return points.reshape(-1, 3)

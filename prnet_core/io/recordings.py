@@ -3,8 +3,6 @@
 A scan that cannot be read is skipped, counted and named in the log; a recording without any readable scan is an error.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterator

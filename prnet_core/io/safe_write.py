@@ -1,7 +1,5 @@
 """Files are written beside their target and renamed onto it, so that a failure leaves the old file as it was."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
@@ -14,7 +12,7 @@ from pathlib import Path
 def check_target(path: Path | str, suffixes: tuple[str, ...] = ()) -> Path:
     """Raise unless a file can be written at `path`; for a call before the work whose result goes there.
 
-    suffixes: those that the file may have; any when empty. A device and a link are fine.
+    suffixes: those that the file may have; any when empty. Devices and links are allowed.
 
     Raises ValueError, which lists the suffixes, for another one, and OSError, which names the path, when the folder is
     missing or cannot be written to, the path is a folder, or the disk is full.

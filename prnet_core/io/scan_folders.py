@@ -1,7 +1,5 @@
 """Folders of scans in order, with stamps and ground truth poses where they are given."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from prnet_core.io.cloud_files import READ_SUFFIXES, CloudFileError, read_cloud_
 from prnet_core.io.natural_order import in_natural_order
 from prnet_core.io.trajectories import read_kitti
 
-CLOUD_SUFFIXES = tuple(suffix for suffix in READ_SUFFIXES if suffix != ".txt")  # that of stamps, poses and lists
+CLOUD_SUFFIXES = tuple(suffix for suffix in READ_SUFFIXES if suffix != ".txt")  # stamps, poses and lists
 KINECT_RATE = 30.0
 DEFAULT_RATE = 10.0
 _UNIX_TIME = (3e8, 4e9)  # s: from 1979 to 2096

@@ -1,7 +1,5 @@
 """LAS and LAZ by `laspy`, E57 by `pye57`: both in the extra `files`."""
 
-from __future__ import annotations
-
 import logging
 import struct
 from pathlib import Path
@@ -19,7 +17,7 @@ _SMALLEST_CHUNK, _LARGEST_CHUNK = 1_000, 1_000_000  # points
 def read_las(path: Path) -> np.ndarray:
     """xyz (N, 3) float64 in the file's unit, scale and offset applied.
 
-    Raises ValueError for what is no LAS file or ends before its last point, ImportError without laspy.
+    Raises ValueError for a file that is not LAS or ends before its last point, ImportError without laspy.
     """
     try:
         import laspy
@@ -45,7 +43,7 @@ def read_las(path: Path) -> np.ndarray:
                     break
                 chunks.append(np.stack([np.asarray(chunk.x), np.asarray(chunk.y), np.asarray(chunk.z)], axis=1))
                 number = min(4 * number, _LARGEST_CHUNK)
-        except BaseException as error:  # laspy, struct and numpy each raise their own, lazrs panics
+        except BaseException as error:  # laspy, struct and numpy raise different errors, lazrs panics
             if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
                 raise
             raise ValueError(f"not a readable LAS file, or cut short: {error}") from error
@@ -72,7 +70,7 @@ def _check_las_header(stream: BinaryIO, num_bytes: int) -> int:
             raise ValueError(f"cut short: fewer points than the {count} of its header")
         return 0
     table_start = _int64_at(stream, data_start)
-    if table_start == -1:  # of a writer that could not seek: the last bytes say where the table is
+    if table_start == -1:  # the writer could not seek: the last bytes hold the offset of the table
         table_start = _int64_at(stream, num_bytes - 8)
     if not data_start <= table_start <= num_bytes - 8:
         raise ValueError("not a readable LAZ file, or cut short: it has no table of chunks")
@@ -117,7 +115,7 @@ def _int64_at(stream: BinaryIO, position: int) -> int:
 def read_e57(path: Path) -> np.ndarray:
     """xyz (N, 3) float64 of all scans of the file, in the file's common frame, metres.
 
-    Raises ValueError for what is no E57 file or a damaged one, ImportError without pye57.
+    Raises ValueError for a file that is not E57 or is damaged, ImportError without pye57.
     """
     try:
         import pye57

@@ -4,8 +4,6 @@ NumPy converts the numbers. Open3D reads .xyz and .pts, trimesh .xyz, both witho
 benchmarks/compare_readers.py.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import re

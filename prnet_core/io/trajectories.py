@@ -1,7 +1,5 @@
 """A timed sequence of poses, and the TUM and KITTI files that `evo` reads."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +42,7 @@ def write_tum(path: Path | str, trajectory: Trajectory) -> None:
 def read_tum(path: Path | str) -> Trajectory:
     """Read a TUM file; a line without a rotation (zero or not finite) is left out with a warning in the log.
 
-    Raises ValueError, which names the file, when a line has not eight numbers or none has a rotation.
+    Raises ValueError, which names the file, when a line does not have eight numbers or none has a rotation.
     """
     rows = _read_rows(path, 8, "TUM", "stamp x y z qx qy qz qw")
     usable = np.isfinite(rows).all(axis=1) & (np.linalg.norm(rows[:, 4:8], axis=1) > 0.0)

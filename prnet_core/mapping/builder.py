@@ -1,7 +1,5 @@
 """A map from a trajectory: keyframes, loop closures between them, and a pose graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

@@ -1,9 +1,7 @@
-"""A map that is being built, kept in a folder: another process continues it when the first one has ended.
+"""Checkpoints of a map that is being built: another process continues it when the first one has ended.
 
 A keyframe is written once; poses, constraints and the state of the builder are one small file that is replaced.
 """
-
-from __future__ import annotations
 
 import zipfile
 from pathlib import Path
@@ -18,7 +16,7 @@ _STATE = "state.npz"
 
 
 class MapCheckpoint:
-    """Writes and reads the state of an OdometryMapper, and the number of the trajectory that its poses belong to."""
+    """Writes and reads the state of an OdometryMapper, and the number of the trajectory of its poses."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)

@@ -1,7 +1,5 @@
 """Replacement of a folder by another one in one step."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys
@@ -13,8 +11,8 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 def replace_folder(new: Path, folder: Path) -> None:
     """Rename `new` to `folder`. The previous folder, if there was one, is at `new` afterwards.
 
-    On Linux a process that is killed leaves one of the two there at any time; elsewhere, and on file systems that
-    cannot exchange, there is a moment between two renames. Raises OSError.
+    On Linux the exchange is atomic: a process that is killed leaves one of the two at `folder`. Elsewhere, and on file
+    systems that cannot exchange, there is no folder between two renames. Raises OSError.
     """
     if not folder.exists():
         os.rename(new, folder)

@@ -1,6 +1,4 @@
-"""The features of a map's keyframes in a file beside it: computing them again takes 50 ms per keyframe."""
-
-from __future__ import annotations
+"""The features of a map's keyframes, stored in its folder: computing them again takes 50 ms per keyframe."""
 
 import logging
 import zipfile
@@ -11,14 +9,14 @@ import numpy as np
 from prnet_core.io.safe_write import replacing
 from prnet_core.mapping.place_features import PlaceFeatures
 
-VERSION = 1  # to be raised when place_features gives something else
+VERSION = 1  # to be increased when the result of place_features changes
 NAME = "features.npz"
 
 _log = logging.getLogger(__name__)
 
 
 def read_features(folder: Path, key: np.ndarray) -> list[PlaceFeatures] | None:
-    """The features of the file in a map's folder; None where there is none, or it is of another key or damaged."""
+    """The features in the file of a map's folder; None where it is missing or damaged, or its key differs."""
     try:
         with np.load(folder / NAME, allow_pickle=False) as file:
             if not np.array_equal(file["key"], _with_version(key)):

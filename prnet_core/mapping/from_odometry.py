@@ -1,6 +1,4 @@
-"""A map built beside the odometry: the poses of its updates are the constraints between keyframes."""
-
-from __future__ import annotations
+"""A map built during odometry: the poses of the odometry's updates are the constraints between keyframes."""
 
 import numpy as np
 
@@ -49,7 +47,6 @@ class OdometryMapper:
         return {**self.builder.state(), "covariance": self._covariance, "last_pose": self._last_pose}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Continue from the `state` of another mapper."""
         self.builder.restore(state)
         self._covariance, self._last_pose = state["covariance"], state["last_pose"]
 

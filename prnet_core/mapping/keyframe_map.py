@@ -1,7 +1,5 @@
 """A map of keyframes: scans with poses, and the relative poses measured between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -55,7 +53,7 @@ def join_scans(scans: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
 
 
 def chained(first: PoseConstraint, second: PoseConstraint) -> PoseConstraint:
-    """The constraint of two that follow each other: first.second is second.first. A closure stays one."""
+    """The composition of two constraints, where first.second is second.first; a closure if one of them is one."""
     return PoseConstraint(
         first.first,
         second.second,
@@ -107,8 +105,8 @@ class KeyframeMap:
     def remove(self, index: int) -> None:
         """Drop a keyframe other than the first and the last; the ones before and after it are constrained instead.
 
-        Its closures are moved to the keyframe before it; those that it is the second of only if that one has none, so
-        that their number stays bounded.
+        Its closures are moved to the keyframe before it. Those in which it is the second one are moved only if that
+        keyframe has no closure, so that their number stays bounded.
         """
         before = next(c for c in self.constraints if (c.first, c.second) == (index - 1, index) and not c.is_closure)
         has_closure = any(c.second == index - 1 for c in self.closures)

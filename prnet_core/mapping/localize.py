@@ -1,7 +1,5 @@
 """Localisation of a scan in a map, without an initial guess."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from pathlib import Path

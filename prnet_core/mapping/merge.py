@@ -1,7 +1,5 @@
 """Two maps of one place, joined by a transform found by registration."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

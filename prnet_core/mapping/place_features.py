@@ -1,7 +1,5 @@
 """The appearance of a place in any orientation of the sensor: local features and one global descriptor of a scan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +55,7 @@ def place_features(points: np.ndarray, voxel_size: float) -> PlaceFeatures:
 def signature_distances(signature: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
     """Mean distance (K,) of the rows of a signature (S, 34) to the nearest row of each of the others, K of them.
 
-    A set distance as MaxSim's: two places are similar when each part of one has a similar part in the other.
+    A set distance as in MaxSim: two places are similar when each part of one has a similar part in the other.
     """
     stacked = np.vstack(others)
     starts = np.cumsum([0] + [len(other) for other in others[:-1]])
@@ -67,6 +65,6 @@ def signature_distances(signature: np.ndarray, others: list[np.ndarray]) -> np.n
 
 
 def smooth(histogram: np.ndarray) -> np.ndarray:
-    """The histogram spread over neighbouring bins: a point near a bin's edge falls into either."""
+    """The histogram, smoothed over neighbouring bins: a point near the edge of a bin may fall into either."""
     padded = np.pad(histogram, 1, mode="edge")
     return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]

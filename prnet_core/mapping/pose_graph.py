@@ -1,6 +1,4 @@
-"""Poses that fit all constraints best, by GTSAM."""
-
-from __future__ import annotations
+"""Pose graph optimisation by GTSAM."""
 
 import numpy as np
 
@@ -8,7 +6,7 @@ from prnet_core.geometry import se3
 from prnet_core.mapping.keyframe_map import KeyframeMap, MapError
 
 PRIOR_SIGMA = 1e-4
-ROBUST_WIDTH = 3.0  # standard deviations from where a loop closure counts less
+ROBUST_WIDTH = 3.0  # standard deviations from which on a loop closure counts less
 
 
 def require_gtsam():

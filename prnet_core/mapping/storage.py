@@ -6,8 +6,6 @@ poses.tum       stamp x y z qx qy qz qw of every keyframe: the sensor in the map
 keyframes/      000000.ply ... in the sensor's frame
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os
@@ -71,7 +69,7 @@ def save_map(keyframe_map: KeyframeMap, folder: Path | str, voxel_size: float) -
 
 
 def _remove_remains(folder: Path) -> None:
-    """Remove what killed writers left beside the map."""
+    """Remove the unfinished folders of writers that were killed."""
     for path in folder.parent.glob(f".{glob.escape(folder.name)}.*.part"):
         number = path.name.split(".")[-2]
         if number.isdecimal() and not Path(f"/proc/{number}").exists():

@@ -1,7 +1,5 @@
 """The pose of a robot in a map, scan after scan: searched without a guess, tracked, and searched again when lost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,7 +44,7 @@ class MapPose:
         'unverified' (localized before, by odometry alone since: outside the map, or the place has changed).
     reason: of the last verification. T_map_odom: (4, 4), or None where it is not known, for poses of `trajectory`.
     found: the verification of this scan, when there was one and it was accepted, else None.
-    note: the answer to an initial pose, else empty. alternatives: number of other places that fit.
+    note: the result for an initial pose, else empty. alternatives: number of other places that fit.
     """
 
     state: State

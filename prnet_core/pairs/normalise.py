@@ -3,8 +3,6 @@
 The network sees a fixed number of points of about unit radius; real scans have thousands, dense near the sensor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +16,7 @@ UNIT_RADIUS_90 = 0.85
 
 @dataclass(frozen=True)
 class PairNormalisation:
-    """How a pair was centred and scaled: x_unit = scale (x - centre), with one scale for both clouds."""
+    """Centres and scale of a normalised pair: x_unit = scale (x - centre), with one scale for both clouds."""
 
     source_centre: np.ndarray
     target_centre: np.ndarray

@@ -8,8 +8,6 @@
    768 points of X and of Y by farthest point sampling, each from a random first point.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +21,7 @@ VIEWPOINT_DISTANCE = 500.0
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a test pair is made from one shape. Lengths in units of the unit sphere.
+    """Settings of the test pairs. Lengths in units of the unit sphere.
 
     num_points          number of points used of the shape
     num_kept            number of points left by the crop; num_points: no crop

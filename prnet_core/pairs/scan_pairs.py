@@ -3,8 +3,6 @@
 The clouds are downsampled and normalised as real scans are (`prnet_core.pairs.normalise`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +18,7 @@ from prnet_core.simulation.object_views import ObjectViews
 from prnet_core.simulation.views import View
 
 OBJECT_SHARE = 0.5  # of the pairs are of object views, the others of views of scenes
-SENSOR_FRAME_SHARE = 0.4  # are expressed in their sensor frames: rotation and overlap are related as in reality
+SENSOR_FRAME_SHARE = 0.4  # are expressed in their sensor frames: there rotation and overlap depend on each other
 NEAR_SHARE, NEAR_DEG = 0.35, 30.0  # of the others are rotated by at most NEAR_DEG about any axis, as after a first pass
 WIDE_SHARE = 0.25  # are rotated by up to 180 degrees about the vertical, the rest by up to 90
 TILT_DEG = 45.0

@@ -1,7 +1,5 @@
 """Rotation-invariant inputs of a pair: for each network point a normal and its patch of the dense cloud."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,7 +72,7 @@ def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> Sur
     k = min(PATCH_CANDIDATES, len(cloud.points))
     index, squared = tree.batch_knn_search(points, k)
     within, nearest = squared < (PATCH_RADIUS * cloud.spacing) ** 2, index[:, 0]
-    # Spread over all candidates within the radius, whatever their number; the nearest one fills an empty patch.
+    # Evenly spread over all candidates within the radius; an empty patch is filled with the nearest point.
     count = np.maximum(within.sum(axis=1), 1)
     chosen = (np.arange(PATCH_POINTS) * count[:, None]) // PATCH_POINTS
     index = np.where(within, index, nearest[:, None])

@@ -7,8 +7,6 @@ ShapeNetCore.v2/SYNSET/MODEL/     OBJ meshes, or point files (shape_folders.py)
 a folder of scans                 NPY, NPZ, PLY... files (shape_folders.py)
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

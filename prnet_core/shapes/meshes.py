@@ -1,7 +1,5 @@
 """Triangle meshes of shape collections (OFF and OBJ), and points sampled from their surface."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

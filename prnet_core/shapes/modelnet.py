@@ -1,7 +1,5 @@
 """ModelNet40 in its two published forms: HDF5 files of sampled points, and OFF meshes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

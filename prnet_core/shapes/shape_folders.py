@@ -1,7 +1,5 @@
 """Folders as shape sets: ShapeNetCore, and folders of scan files."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

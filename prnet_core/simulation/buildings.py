@@ -1,7 +1,5 @@
 """Office buildings with rooms along corridors, equal twin rooms, and stairs. Metres, z up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,7 @@ ROOM_DEPTH = 5.0
 
 
 def building(seed: int = 0, rooms_a_side: int = 10, floors: int = 2, num_twins: int = 8) -> Place:
-    """Floors with a corridor along x, rooms on both sides of it, and a stairwell at its end where there are several.
+    """Floors with a corridor along x and rooms on both sides of it; several floors have a stairwell at its end.
 
     Rooms differ in width and furniture, except `num_twins` equal ones, spread over the building. The path enters every
     room. The default has 40 rooms on two floors.
@@ -64,7 +62,7 @@ def _spread(count: int, chosen: int) -> tuple[int, ...]:
 def _row_of_rooms(
     scene: SceneBuilder, widths: np.ndarray, side: float, z: float, are_twins: list[bool], seed: int
 ) -> tuple[np.ndarray, float]:
-    """Rooms next to each other beside the corridor: the x of their middles, where their doors are too, and the end."""
+    """A row of rooms beside the corridor. Returns the x of their middles, where the doors are, and of the row's end."""
     inner = side * (CORRIDOR / 2 + WALL / 2)
     middle_y = side * (CORRIDOR / 2 + WALL + ROOM_DEPTH / 2)
     outer = side * (CORRIDOR / 2 + 1.5 * WALL + ROOM_DEPTH)
@@ -103,7 +101,7 @@ def _visit(x: float, side: float, z: float) -> list[tuple[float, float, float]]:
 def _corridor_shell(
     scene: SceneBuilder, length: float, row_ends: list[float], z: float, is_top: bool, is_only: bool
 ) -> None:
-    """Floor, ceiling and the corridor's ends; the walls go on beyond the rooms. An only floor has no stairwell."""
+    """Floor, ceiling and the ends of the corridor, and its walls beyond the rooms. A single floor has no stairwell."""
     height, depth = STOREY - 0.2, CORRIDOR + 2 * ROOM_DEPTH + 4 * WALL
     scene.box((length / 2, 0.0, z - 0.1), (length + 2 * WALL, depth, 0.2))
     if is_top:

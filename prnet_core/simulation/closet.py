@@ -1,6 +1,4 @@
-"""A closet of 1.6 x 1.4 m with a door to a hall: the scene's size changes within a few metres."""
-
-from __future__ import annotations
+"""A closet of 1.6 x 1.4 m with a door to a hall: the scale of the scene changes within a few metres."""
 
 import numpy as np
 
@@ -13,7 +11,7 @@ CLOSET = (1.6, 1.4)
 
 
 def closet_and_hall(seed: int = 0, hall: tuple[float, float] = (34.0, 22.0)) -> Place:
-    """The path starts in the closet, in the hall's corner, goes round the hall and ends in the closet again."""
+    """The path starts in the closet, in a corner of the hall, leads around the hall and ends in the closet again."""
     rng = np.random.default_rng([seed, 27])
     scene = SceneBuilder(rng)
     shell(scene, hall, HEIGHT)

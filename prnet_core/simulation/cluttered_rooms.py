@@ -1,7 +1,5 @@
 """Single rooms full of furniture and small things, as a hand-held depth camera sees them. Metres, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry.random_rotations import any_rotation

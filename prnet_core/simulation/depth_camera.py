@@ -21,8 +21,8 @@ class DepthCamera:
 
     Lengths in metres. The depth is disparity_scale / disparity; `disparity_scale` is the focal length times the
     baseline of the matcher (pixels times metres). The disparity's noise, in pixels, is `disparity_noise` of each pixel
-    and `shared_noise` that is alike over `shared_pixels` of the image; the disparity is rounded to 1 / `subpixels`.
-    `edge` is a step in depth; pixels there are lost, or with `bleeding` (a share) take a depth between both sides.
+    and `shared_noise` that is correlated over `shared_pixels`; the disparity is rounded to 1 / `subpixels`. Pixels at
+    a step in depth of more than `edge` are lost; a share `bleeding` of them get a depth between both sides instead.
     `holes` is the share of the image lost in patches.
     """
 

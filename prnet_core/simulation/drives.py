@@ -1,6 +1,4 @@
-"""Drives through simulated places: scans with exact ground truth, one after another."""
-
-from __future__ import annotations
+"""Drives through simulated places: sequences of scans with exact ground truth."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -18,7 +16,7 @@ from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
-from prnet_core.simulation.trajectories import PathTrajectory, SpeedBump, Sway, sensor_trajectory, steady, stop_and_go
+from prnet_core.simulation.trajectories import PathTrajectory, Sway, sensor_trajectory, steady, stop_and_go
 
 PLACES: dict[str, Callable[[int], Place]] = {
     "street": street,
@@ -86,7 +84,7 @@ class Drive:
         self._scene = place.scene(moving_objects)
         travelled = stop_and_go(place.speed, 20.0) if stops else steady(place.speed)
         length = PathTrajectory(place.path, travelled, closed=True).length
-        bumps = [SpeedBump((number + 0.4) * length / num_bumps) for number in range(num_bumps)]
+        bumps = [(number + 0.4) * length / num_bumps for number in range(num_bumps)]
         sway = Sway(frequency=0.0, cycles_per_metre=1.8 / place.speed)
         body = PathTrajectory(place.path, travelled, closed=True, sway=sway, bumps=bumps)
         self.trajectory: Trajectory = sensor_trajectory(body, _extrinsics(place, is_camera))

@@ -3,8 +3,6 @@
 A fragment is what RGB-D mapping registers: 50 frames or so, fused under slightly incorrect poses, on a grid of 2.5 cm.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -21,7 +19,7 @@ MIN_HITS = 2
 
 
 def random_stereo_camera(rng: np.random.Generator, noisy: bool) -> DepthCamera:
-    """Field of view 55 to 85 degrees, range to 3 to 6 m; `noisy` is a single frame's noise, else a smoothed one's."""
+    """Field of view 55 to 85 degrees, range to 3 to 6 m; `noisy`: as a single frame, else as a filtered one."""
     width, half_width = 160, np.tan(np.radians(rng.uniform(55.0, 85.0)) / 2)
     return DepthCamera(
         focal=width / 2 / half_width,
@@ -36,7 +34,7 @@ def random_stereo_camera(rng: np.random.Generator, noisy: bool) -> DepthCamera:
 
 
 def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> list[View]:
-    """`count` fragments along one walk through the room; fewer where it sees too little."""
+    """`count` fragments along one walk through the room; fewer where too few points are visible."""
     rays = scene.rays
     camera = random_stereo_camera(rng, noisy=False)
     fragments = []
@@ -64,7 +62,7 @@ def room_fragments(scene: Scene, rng: np.random.Generator, count: int = 6) -> li
 
 
 def fuse(rays: RayScene, camera: DepthCamera, poses: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Points (N, 3) in the world: the views under drifting poses, one mean a voxel that was hit often enough."""
+    """Points (N, 3) in the world: views with drifting poses, averaged in each voxel that has enough points."""
     drift, points = np.eye(4), []
     angle, shift = rng.uniform(0.0, np.radians(0.25)), rng.uniform(0.0, 0.004)
     for pose in poses:
@@ -83,7 +81,7 @@ def camera_pose(position: np.ndarray, yaw: float, pitch: float, roll: float) -> 
 
 
 def free_position(scene: Scene, rng: np.random.Generator) -> np.ndarray:
-    """A random place (3,) for a camera, outside all solids where one is found."""
+    """A random position (3,) for a camera, outside all solids if one is found in 50 attempts."""
     for _ in range(50):
         position = rng.uniform(*scene.sensor_region)
         if not scene.solids.contain(position[None], margin=0.15).any():

@@ -1,7 +1,5 @@
 """A parking garage: a low hall with pillars, parked cars and a loop of aisles. Metres, z up, the floor at z = 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back
@@ -32,10 +30,6 @@ def garage(seed: int = 0, size: tuple[float, float] = (62.0, 38.0), height: floa
     lane, end = (rows[0] + rows[1]) / 2, length / 2 - 6.0
     corners = [(-end, lane), (end, lane), (end, -lane), (-end, -lane)]
     people = [there_and_back((x, -lane - 1.0), (x + 12.0, -lane - 1.0)) for x in (-20.0, -4.0, 9.0)]
-    other_lane = [
-        (-end - 2.2, lane - 2.0),
-        (-end - 2.2, -lane + 2.0),
-        (end + 2.2, -lane + 2.0),
-        (end + 2.2, lane - 2.0),
-    ]
+    x, y = end + 2.2, lane - 2.0
+    other_lane = [(-x, y), (-x, -y), (x, -y), (x, y)]
     return Place(f"garage {seed}", scene.solids(), rounded_path(corners, 3.0), 3.0, people, [np.array(other_lane)])

@@ -16,10 +16,11 @@ RESOLUTION = 1.0 / 1024.0
 
 @dataclass(frozen=True)
 class SpinningLidar:
-    """A spinning LiDAR with evenly spaced rings; the columns of a sweep follow one another in time.
+    """A spinning LiDAR with evenly spaced rings; the columns of a sweep are measured one after the other.
 
     Angles in degrees, lengths in metres, times in seconds. The range's noise has a constant part `range_noise` and one
-    that grows with the range (standard deviations). Surfaces seen flatter than `grazing_deg` return nothing.
+    that grows with the range (standard deviations). Surfaces whose normal is more than `grazing_deg` from the ray
+    return nothing.
     """
 
     channels: int = 32

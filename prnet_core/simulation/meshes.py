@@ -1,7 +1,5 @@
 """Triangle meshes of solids (numpy): vertices (V, 3) and triangles (T, 3) of vertex indices."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

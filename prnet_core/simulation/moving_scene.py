@@ -17,7 +17,7 @@ Trajectory = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class MovingObject:
-    """A rigid shape, the radius in metres of a sphere about its frame's origin that holds it, and its trajectory."""
+    """A rigid shape, the radius in metres of its bounding sphere about the frame's origin, and its trajectory."""
 
     shape: RayScene
     radius: float
@@ -31,7 +31,7 @@ class MovingObject:
 
 
 class MovingScene:
-    """Rays see the nearer of the static scene and each object where it is at the ray's own time."""
+    """Rays hit the nearest surface of the static scene and of the objects, at the time of each ray."""
 
     def __init__(self, static: RayScene, objects: Sequence[MovingObject] = ()):
         """Objects farther than MAX_RANGE from a ray's origin are not seen."""

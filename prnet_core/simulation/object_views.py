@@ -1,9 +1,7 @@
-"""Two one-sided views of one object, as a depth camera or a range scanner on a turntable gives them (numpy).
+"""Two one-sided views of one object, as from a depth camera or a range scanner with a turntable (numpy).
 
-Each view samples the surface by itself, so that no point of one view is a point of the other.
+Each view samples the surface independently: no point of one view is a point of the other.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -23,8 +21,8 @@ MAX_BASELINE_DEG = 20.0  # between the light and the camera of a triangulating s
 CELL = 0.05
 MAX_WARP = 0.08  # amplitude of the `SmoothField`
 MIN_THICKNESS, MIN_WIDTH = 0.15, 0.3
-"""Shapes whose standard deviations along the least and the middle principal axis are smaller shares of the largest are
-left out: the pose of a pole or a plate is not unique."""
+"""Minimum standard deviations along the smallest and the middle principal axis, as shares of the largest. Other shapes
+are left out: the pose of a pole or a plate is not unique."""
 MIN_POINTS = 200
 
 
@@ -32,9 +30,8 @@ MIN_POINTS = 200
 class ObjectViewConfig:
     """Noise in units of the object's radius, and shares of the pairs.
 
-    warp_share: whose shape is bent by a smooth field: CAD parts become organic and lose the symmetries that make the
-    pose of a pair ambiguous. floor_share: in which the object stands on a plate. clutter_share: with parts of a second
-    object beside.
+    warp_share: the shape is deformed by a smooth field; CAD parts lose the symmetries that make the pose of a pair
+    ambiguous. floor_share: the object stands on a plate. clutter_share: parts of a second object are beside it.
     """
 
     max_noise: float = 0.006
@@ -54,7 +51,7 @@ class ObjectViews:
         return len(self.shapes)
 
     def draw(self, rng: np.random.Generator) -> tuple[View, View]:
-        """Source and target view of a random shape, in one world frame whose axes mean nothing.
+        """Source and target view of a random shape, in an arbitrary world frame.
 
         Each view's pose is that of its camera: z forward, x right, y down, up to a roll of the camera.
         """

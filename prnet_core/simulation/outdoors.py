@@ -1,7 +1,5 @@
 """Streets and parks with a closed road or path. Metres, z up, the ground at z = 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back

@@ -1,6 +1,4 @@
-"""Several views of one random place by one kind of sensor, with much and with little overlap: raw material of pairs."""
-
-from __future__ import annotations
+"""Several views of one random place by one kind of sensor, with large and small overlap, for training pairs."""
 
 import numpy as np
 

@@ -1,7 +1,5 @@
 """A place to drive through: its solids, a free path, and the objects that move in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -22,9 +20,9 @@ WALK_WIDTH = 0.6  # m
 
 @dataclass(frozen=True)
 class Place:
-    """`path` (K, 3): waypoints of the floor or road, free of solids, closed to a loop; `speed` in m/s is usual there.
+    """`path` (K, 3): waypoints of a closed loop on the floor or road, free of solids. `speed`: the usual one, m/s.
 
-    Sensors are `sensor_height` metres above the path; a camera looks in the direction `camera_deg` (yaw to the left and
+    Sensors are `sensor_height` metres above the path; `camera_deg` is the direction of a camera (yaw to the left and
     pitch downwards, from the direction of travel).
     `people` and `cars`: closed paths (K, 2 or 3) of moving objects, at 1.0 to 1.6 m/s and 0.9 of the place's speed.
     `rooms` (R, 3): the middles of the rooms' floors, if it has rooms; `twins` are the indices of equal ones.

@@ -3,8 +3,6 @@
 Range scans of statues, toys and fruit are smooth closed surfaces, which are rare in collections of CAD parts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -67,7 +65,7 @@ def scan_figure(rng: np.random.Generator, num_views: int) -> list[View]:
 
 
 def _scan(scene: RayScene, pose: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points lit by a light beside the camera and seen by it, with noise along the ray."""
+    """Points that a light beside the camera illuminates and the camera sees, with noise along the ray."""
     camera = pose[:3, 3]
     tangent = np.linspace(-1.0, 1.0, GRID) * 1.2 / np.linalg.norm(camera)
     u, v = np.meshgrid(tangent, tangent)

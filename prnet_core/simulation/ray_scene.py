@@ -11,7 +11,7 @@ from prnet_core.simulation.solids import Solids
 
 
 class Hits(NamedTuple):
-    """What R rays hit: distance (R,) in units of the ray's direction, infinite without a hit; cos_incidence (R,) in
+    """Hits of R rays: distance (R,) in units of the ray's direction, infinite without a hit; cos_incidence (R,) in
     [0, 1], the cosine of the angle between the ray and the surface's normal, 0 without a hit."""
 
     distance: np.ndarray

@@ -1,7 +1,5 @@
 """Closed rooms, corridors and tables, built of solids. Metres, z up; the origin is the middle of the floor."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place
@@ -27,7 +25,7 @@ def furnished_room(rng: np.random.Generator, size: tuple[float, float] = (5.0, 4
 
 
 def corridor(rng: np.random.Generator, length: float = 24.0, width: float = 2.0) -> Solids:
-    """A closed corridor along x with equal doors every 3 m on both sides, and few things that differ between places."""
+    """A closed corridor along x with equal doors every 3 m on both sides, and few distinctive objects."""
     scene = SceneBuilder(rng)
     height = 2.5
     shell(scene, (length, width), height)
@@ -66,7 +64,7 @@ def table_top(rng: np.random.Generator) -> Solids:
 
 
 def table_place(seed: int = 0) -> Place:
-    """A camera goes round a table at 0.5 m/s and looks at it from about 1 m."""
+    """A camera moves around a table at 0.5 m/s and looks at it from about 1 m."""
     angles = np.arange(24) * 2 * np.pi / 24
     path = np.stack([1.15 * np.cos(angles), 1.0 * np.sin(angles), 0.1 * np.sin(2 * angles)], axis=1)
     solids = table_top(np.random.default_rng([seed, 26]))
@@ -74,7 +72,7 @@ def table_place(seed: int = 0) -> Place:
 
 
 def crowded_room(seed: int = 0, size: tuple[float, float] = (10.0, 7.5)) -> Place:
-    """A furnished room in which six people walk round the sensor, 1.7 to 2.7 m away."""
+    """A furnished room in which six people walk around the sensor, 1.7 to 2.7 m away."""
     rng = np.random.default_rng([seed, 28])
     angles = np.arange(16) * 2 * np.pi / 16
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -85,7 +83,7 @@ def crowded_room(seed: int = 0, size: tuple[float, float] = (10.0, 7.5)) -> Plac
 
 
 def shell(scene: SceneBuilder, size: tuple[float, float], height: float) -> None:
-    """Four whole walls, floor and ceiling of a room with inner `size`."""
+    """Four walls without openings, floor and ceiling of a room with inner `size`."""
     length, width = size
     for z in (-WALL / 2, height + WALL / 2):
         scene.box((0.0, 0.0, z), (length + 2 * WALL, width + 2 * WALL, WALL))

@@ -1,9 +1,7 @@
-"""Partial views of procedural scenes, precomputed, since scenes take too long to build at every training step.
+"""Partial views of procedural scenes, precomputed because scenes take too long to build at every training step.
 
 Rotations, stretching, mirroring, sampling and noise are added at every draw (`scan_pairs`).
 """
-
-from __future__ import annotations
 
 from pathlib import Path
 
@@ -57,9 +55,8 @@ def scan_scene(rng: np.random.Generator, num_views: int = 3) -> list[View]:
     """A random place, or a figure, seen from `num_views` poses by a random sensor.
 
     Of the places 85 % are scanned by a LiDAR from poses within about 3 m, or a quarter of a small place's
-    size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The
-    views' density is evened out by one voxel size, to at most MAX_POINTS each. Scenes with too
-    few points are drawn again.
+    size, and the others by a depth camera within 1 m; upright with a handheld tilt of up to 20 degrees. The views are
+    downsampled with one voxel size to at most MAX_POINTS each. Scenes with too few points are drawn again.
     """
     while True:
         views = scan_figure(rng, num_views) if rng.random() < FIGURE_SHARE else _scan_place(rng, num_views)

@@ -1,7 +1,5 @@
 """Simulated sensors in procedural scenes: a spinning LiDAR and a depth camera, with their typical faults."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A scene of solids, and the builder that places random parts in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +23,7 @@ class Scene:
 
 
 class SceneBuilder(SolidsBuilder):
-    """Collects the solids of a random scene; `rng` draws what its parts leave open."""
+    """Collects the solids of a random scene; its parts draw their random numbers from `rng`."""
 
     def __init__(self, rng: np.random.Generator):
         super().__init__()

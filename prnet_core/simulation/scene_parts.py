@@ -1,7 +1,5 @@
 """Parts of random scenes: walls with openings, furniture, stairs, cars and trees. Metres, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.scene_builder import SceneBuilder
@@ -9,7 +7,7 @@ from prnet_core.simulation.solids import BOX, CYLINDER
 
 
 def roughly_square_yaw(rng: np.random.Generator) -> float:
-    """A yaw mostly along the walls' directions, as furniture stands."""
+    """A yaw that is mostly parallel to the walls, as that of furniture."""
     yaw = rng.integers(4) * np.pi / 2
     return yaw + (rng.uniform(0, np.pi) if rng.random() < 0.25 else rng.normal(0.0, 0.03))
 

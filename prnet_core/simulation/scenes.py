@@ -1,10 +1,8 @@
 """Procedural places to scan: furnished floors of buildings, halls with pillars, streets and parks.
 
-Metres, z up. For training, scans of these places need the walls, clutter, occlusions and open ends of real scans;
-the places need not look real.
+Metres, z up. For training, scans of these places need the walls, clutter, occlusions and open ends of real scans, not a
+realistic look.
 """
-
-from __future__ import annotations
 
 from itertools import pairwise
 

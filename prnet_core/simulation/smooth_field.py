@@ -1,6 +1,4 @@
-"""Smooth deformation of shapes: few shapes give many, and symmetries disappear."""
-
-from __future__ import annotations
+"""Smooth deformation of shapes: it makes many shapes of a few, and removes symmetries."""
 
 import numpy as np
 
@@ -10,9 +8,9 @@ NUM_WAVES = 6
 
 
 class SmoothField:
-    """A displacement of space by a few sine waves of wavelengths between 0.4 and 3, the shorter the lower.
+    """A displacement of space by a few sine waves of wavelengths between 0.4 and 3.
 
-    `amplitude` is the length of the displacement by a wave of length 2.
+    `amplitude` is that of a wave of length 2; it is proportional to the wavelength.
     """
 
     def __init__(self, rng: np.random.Generator, amplitude: float):

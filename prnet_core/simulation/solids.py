@@ -1,9 +1,7 @@
-"""Boxes, elliptic cylinders and ellipsoids: what simulated scenes are built of.
+"""Boxes, elliptic cylinders and ellipsoids, of which simulated scenes consist.
 
 Each solid is the cube [-1, 1]^3, the cylinder x^2 + y^2 <= 1 with |z| <= 1, or the unit ball under an affine map.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Stairwells of two flights a storey, and a tower of them to walk up and down. Metres, z up."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.simulation.places import Place, rounded_path, there_and_back
@@ -14,7 +12,8 @@ STAIRWELL_LENGTH = LOBBY + STEPS * TREAD + LANDING
 
 
 def add_stairwell(scene: SceneBuilder, x: float, width: float, storey: float, floors: int) -> None:
-    """A stairwell from x on, about the axis y = 0, that joins `floors` floors: up on the right, on up on the left."""
+    """A stairwell from x on, about the axis y = 0, for `floors` floors: the first flight of a storey on the right,
+    the second on the left."""
     top = floors * storey
     flight_width = width / 2 - 0.1
     for side in (-1.0, 1.0):

@@ -1,7 +1,5 @@
 """Exact continuous trajectories: where a body is at any time. Metres, seconds, z up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,28 +10,21 @@ from scipy.spatial.transform import Rotation
 DistanceAtTime = Callable[[np.ndarray], np.ndarray]
 """Metres travelled along a path at times (...) in seconds."""
 
+BUMP_LENGTH, BUMP_HEIGHT, BUMP_PITCH_DEG = 0.6, 0.06, 5.0
+"""A speed bump across the path: a body rises by its height, and pitches up and down by its angle, within its length."""
+
 
 @dataclass(frozen=True)
 class Sway:
     """Motion on top of the path: the body bobs, pitches and rolls, so all six degrees of freedom move.
 
-    It has `frequency` cycles per second, plus `cycles_per_metre`; with the latter alone, a body at rest does not sway.
+    `frequency` in cycles per second and `cycles_per_metre` add up; with the latter alone, a body at rest does not sway.
     """
 
     bob: float = 0.005
     angle_deg: float = 0.3
     frequency: float = 1.8
     cycles_per_metre: float = 0.0
-
-
-@dataclass(frozen=True)
-class SpeedBump:
-    """A bump across the path, `at` metres along it: the nose rises and falls by `pitch_deg` within `length` metres."""
-
-    at: float
-    pitch_deg: float = 5.0
-    length: float = 0.6
-    height: float = 0.06
 
 
 class PathTrajectory:
@@ -45,11 +36,11 @@ class PathTrajectory:
         travelled: DistanceAtTime,
         closed: bool = False,
         sway: Sway = Sway(),
-        bumps: Sequence[SpeedBump] = (),
+        bumps: Sequence[float] = (),
     ) -> None:
         """waypoints (K, 2) or (K, 3) in the world; a closed path is a loop.
 
-        `travelled` is one of the functions of this module, such as `steady(1.0)`.
+        `travelled` is one of the functions of this module, such as `steady(1.0)`. bumps: metres along the path.
         """
         points = np.array(waypoints, dtype=float)
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
@@ -76,9 +67,9 @@ class PathTrajectory:
         position = self._path(along)
         position[..., 2] += self._sway.bob * np.sin(phase)
         for bump in self._bumps:
-            offset = (along - bump.at) / bump.length
-            pitch = pitch + np.deg2rad(bump.pitch_deg) * 1.65 * offset * np.exp(-(offset**2) / 2.0)
-            position[..., 2] += bump.height * np.exp(-(offset**2) / 2.0)
+            offset = (along - bump) / BUMP_LENGTH
+            pitch = pitch + np.deg2rad(BUMP_PITCH_DEG) * 1.65 * offset * np.exp(-(offset**2) / 2.0)
+            position[..., 2] += BUMP_HEIGHT * np.exp(-(offset**2) / 2.0)
         pose = np.zeros((*time.shape, 4, 4))
         angles = np.stack([yaw, pitch, roll], axis=-1).reshape(-1, 3)
         pose[..., :3, :3] = Rotation.from_euler("ZYX", angles).as_matrix().reshape(*time.shape, 3, 3)

@@ -1,7 +1,5 @@
 """Two scans of one simulated place, with the exact relative pose."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

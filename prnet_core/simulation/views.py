@@ -1,6 +1,4 @@
-"""One scan of a place or an object, in the world, and where a camera must be to have taken it."""
-
-from __future__ import annotations
+"""A view: one scan of a place or an object in the world frame with the pose of its sensor."""
 
 from dataclasses import dataclass
 
@@ -21,7 +19,7 @@ class View:
 def look_at_origin(camera: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """T_world_camera (4, 4), z forward, x right, y down, of a camera at (3,).
 
-    The world's y axis is down in the image, give or take a roll, which is mostly small.
+    The world's y axis is down in the image, except for a roll, which is mostly small.
     """
     forward = -unit(camera)
     right = np.cross([0.0, 1.0, 0.0], forward)

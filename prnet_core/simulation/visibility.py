@@ -1,10 +1,8 @@
 """Visibility of the points of a sampled surface from a camera, by a coarse depth buffer (numpy).
 
-Points have no extent, so occluded points would be visible between them. The nearest depth in a point's own cell of the
-image, and in the 3x3 cells around it with more tolerance for slanted surfaces, stand in for the surface.
+Points have no extent, so occluded points would be visible between them. The surface is represented by the nearest depth
+in a point's own cell of the image, and in the 3x3 cells around it with more tolerance for slanted surfaces.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from scipy.ndimage import minimum_filter

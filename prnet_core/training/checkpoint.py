@@ -19,8 +19,6 @@ KEPT = 2
 
 @dataclass
 class Progress:
-    """Progress of a training run."""
-
     step: int = 0
     seconds: float = 0.0
     """Training time, over all resumes."""

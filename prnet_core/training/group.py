@@ -44,7 +44,7 @@ def mean_terms(terms: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def agree(values: list[float], device: torch.device) -> list[float]:
-    """The numbers of the first process, in every process: clocks differ, and the group must take one decision."""
+    """The numbers of the first process, in every process: clocks differ, and all must take the same decision."""
     if num_processes() == 1:
         return values
     shared = torch.tensor(values, dtype=torch.float64, device=device)

@@ -35,11 +35,9 @@ class TrainingLog:
         self.bar.set_postfix_str(f"loss {loss:.4f}")
 
     def message(self, text: str) -> None:
-        """Print a line above the progress bar."""
         self.bar.write(text)
 
     def close(self) -> None:
-        """Close the progress bar and flush TensorBoard."""
         self.bar.close()
         if self.board:
             self.board.flush()

@@ -1,7 +1,5 @@
 """Pairs of surface clouds for training, from simulated views and from shapes, in files for `SurfacePairFiles`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -88,13 +86,9 @@ def network_pair(source: View, target: View, num_points: int, rng: np.random.Gen
     """
     stretch = rng.uniform(*STRETCH, 3) * (rng.choice([-1.0, 1.0]), 1.0, 1.0)
     rotations = [any_rotation(rng) for _ in range(2)]
-    clouds, origins = zip(
-        *(
-            ((view.points * stretch) @ rotation.T, (view.T_world_sensor[:3, 3] * stretch) @ rotation.T)
-            for view, rotation in zip((source, target), rotations, strict=True)
-        ),
-        strict=True,
-    )
+    turned = list(zip((source, target), rotations, strict=True))
+    clouds = [(view.points * stretch) @ rotation.T for view, rotation in turned]
+    origins = [(view.T_world_sensor[:3, 3] * stretch) @ rotation.T for view, rotation in turned]
     wanted, config = int(rng.choice(DENSE_POINTS)), RegistrationConfig()
     voxel = max(choose_voxel_size(cloud, wanted) for cloud in clouds)
     know_origins = rng.random() < KNOWN_ORIGIN_SHARE

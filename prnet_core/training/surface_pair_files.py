@@ -1,7 +1,5 @@
 """Precomputed pairs of surface clouds: files of some pairs each, from which batches are drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +10,14 @@ from ..pairs.pair_batch import PairBatch
 
 FIELDS = ("points", "normals", "patches")
 FEW_POINTS = 512
-"""Pairs of more points come half as many in a batch."""
+"""A batch has half as many pairs where they have more points than this."""
 
 
 class SurfacePairFiles:
     """The pairs of all files FOLDER/train/*.pt; those of FOLDER/val are of other scenes.
 
     A file holds P pairs of N points: `source_points` and `target_points` (P, N, 3), `*_normals`, `*_patches`
-    (P, N, K, 5), `T` (P, 4, 4), `overlap` (P,), `kind` (text). They are mapped, not read. Raises FileNotFoundError
+    (P, N, K, 5), `T` (P, 4, 4), `overlap` (P,), `kind` (text). They are memory-mapped. Raises FileNotFoundError
     without any.
     """
 

@@ -1,14 +1,12 @@
 """An exponential moving average of the weights, which validates better than any one step's."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
 WARMUP = 10
-"""The average of the first n steps reaches back n / 10 steps at most."""
+"""The average after n steps covers at most about the last n / 10 steps."""
 
 
 class WeightAverage:
@@ -20,7 +18,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self, network: nn.Module, step: int) -> None:
-        """Take in the weights after `step` steps."""
+        """Include the weights after `step` steps."""
         keep = min(self.decay, (1 + step) / (WARMUP + step))
         for name, value in network.state_dict().items():
             if value.is_floating_point():
@@ -30,7 +28,7 @@ class WeightAverage:
 
     @contextmanager
     def applied(self, network: nn.Module):
-        """The network has the average inside the block, and its own weights again afterwards."""
+        """The network has the averaged weights inside the block, and its own weights afterwards."""
         own: dict[str, Tensor] = {name: value.clone() for name, value in network.state_dict().items()}
         network.load_state_dict(self.values)
         try:

@@ -1,7 +1,5 @@
 """A map of the scans of a drive at the poses that the node published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""What the demo receives from the node: poses on /tf, messages on odometry, the last diagnostics."""
-
-from __future__ import annotations
+"""Receives what the node publishes: poses on /tf, messages on odometry, the last diagnostics."""
 
 import contextlib
 import threading
@@ -55,14 +53,8 @@ class Listener:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
         self._executor.shutdown()
         self._thread.join(5.0)
-
-    @property
-    def num_poses(self) -> int:
-        """Number of poses received on /tf."""
-        return len(self._poses)
 
     def trajectory(self) -> Trajectory:
         """Poses of the base in the odometry frame, in the order of their stamps."""
@@ -88,7 +80,7 @@ class Listener:
         return self.num_odometry + sum(unregistered_scans(values).values())
 
     def is_settled(self, num_published: int) -> bool:
-        """Whether the node's diagnostics account for all scans that were published, not for the earlier ones alone."""
+        """Whether the node's diagnostics account for all scans that were published."""
         _, values = self.diagnostics()
         num_registered = int(values.get("registered", 0))
         num_accounted = num_registered + sum(unregistered_scans(values).values())

@@ -20,7 +20,7 @@ from prnet_core.io.bag_poses import Poses, ground_truth_if_usable, root_frame, s
 from prnet_core.io.bags import Bag, BagError, open_bag
 from prnet_core.io.trajectories import Trajectory
 from prnet_ros.arguments import domain_id, positive
-from prnet_ros.demo.process import DemoError, Process
+from prnet_ros.demo.process import DemoError, NodeProcess
 from prnet_ros.demo.report import DemoResult, compare_with_ground_truth, table
 from prnet_ros.demo.restart import FEWEST_POSES, Restart, random_scan, start_again
 
@@ -109,7 +109,7 @@ def _inspect(bag: Bag, topic: str | None) -> Recording:
 @contextmanager
 def _running_node(
     recording: Recording, wait: bool, log: Path, map_folder: Path | None = None
-) -> Iterator[tuple[Listener, Process]]:
+) -> Iterator[tuple[Listener, NodeProcess]]:
     """The node, ready, and what is received of it; both end with the block. Raises DemoError where it is not ready."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
@@ -120,7 +120,7 @@ def _running_node(
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     listener = Listener(rclpy.get_default_context(), ODOM_FRAME, recording.base_frame, in_map=map_folder is not None)
     try:
-        with Process("node", "prnet_ros.node.main", arguments, log) as node:
+        with NodeProcess(arguments, log) as node:
             if not node.wait_until(listener.is_ready, START_TIMEOUT):
                 raise node.failure(f"was not ready within {START_TIMEOUT:g} s")
             yield listener, node
@@ -135,7 +135,7 @@ def _play(bag: Bag, recording: Recording, rate: float, wait: bool, log: Path) ->
         seconds = _replay(bag, recording, rate, wait, listener, node)
         node.wait_until(lambda: listener.is_settled(recording.num_scans), DRAIN_TIMEOUT)
         message, values = listener.diagnostics()
-        if listener.num_poses == 0:
+        if len(listener.trajectory()) == 0:
             raise node.failure(f"published no pose on /tf (its diagnostics: {message or 'none'})")
         exit_code = node.stop()
         if exit_code != 0:
@@ -165,7 +165,7 @@ def _restart(bag: Bag, recording: Recording, trajectory: Trajectory, wait: bool,
         return Restart(first, problem=str(error).splitlines()[0])
 
 
-def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: Process) -> float:
+def _replay(bag: Bag, recording: Recording, rate: float, wait: bool, listener: Listener, node: NodeProcess) -> float:
     """Play the bag at `rate` times the speed of the recording; the seconds that this took.
 
     With `wait`, each scan waits for the answer to the one before: a slow machine takes longer and drops nothing.

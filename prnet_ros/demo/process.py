@@ -1,4 +1,4 @@
-"""A process that the demo starts."""
+"""The process of the node that the demo starts."""
 
 from __future__ import annotations
 
@@ -17,51 +17,40 @@ class DemoError(RuntimeError):
     """The demo cannot continue; the text says why."""
 
 
-class Process:
-    """A Python module run as a process of its own, its output in a log file; ended when the `with` block ends."""
+class NodeProcess:
+    """prnet_node in a process of its own, its output in a log file; ended when the `with` block ends."""
 
-    def __init__(self, name: str, module: str, arguments: list[str], log: Path) -> None:
-        """Start `python -m module arguments`; `name` is used in error messages."""
-        self._name = name
+    def __init__(self, arguments: list[str], log: Path) -> None:
         self._log = log
+        command = [sys.executable, "-m", "prnet_ros.node.main", *arguments]
         with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments], stdout=output, stderr=subprocess.STDOUT
-            )
+            self._process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
 
-    def __enter__(self) -> Process:
+    def __enter__(self) -> NodeProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def is_running(self) -> bool:
-        """Whether the process is running."""
-        return self._process.poll() is None
-
-    def check_running(self) -> None:
-        """Raise DemoError with the last lines of its log when it has ended."""
-        if not self.is_running():
-            raise self.failure(f"ended with exit code {self._process.returncode}")
-
     def wait_until(self, is_reached: Callable[[], bool], timeout: float) -> bool:
-        """Whether it is reached within `timeout` seconds. Raises DemoError when the process ends meanwhile."""
+        """Whether it is reached within `timeout` seconds. Raises DemoError when the node ends meanwhile."""
         deadline = time.monotonic() + timeout
         while not is_reached():
-            self.check_running()
+            if self._process.poll() is not None:
+                raise self.failure(f"ended with exit code {self._process.returncode}")
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
         return True
 
     def failure(self, what: str) -> DemoError:
-        """An error that says `what` happened to the process, with the last lines of its log."""
+        """An error that says `what` happened to the node, with the last lines of its log."""
         lines = self._log.read_text(errors="replace").splitlines()[-LOG_LINES:]
-        return DemoError("\n  ".join([f"the {self._name} {what}; last lines of its log ({self._log}):", *lines]))
+        return DemoError("\n  ".join([f"the node {what}; last lines of its log ({self._log}):", *lines]))
 
     def stop(self) -> int:
         """Send SIGINT, after STOP_TIMEOUT SIGKILL; its exit code."""
-        if self.is_running():
+        if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
                 self._process.wait(STOP_TIMEOUT)

@@ -1,7 +1,5 @@
 """The numbers of a demo run, and the table that shows them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +28,7 @@ _ALWAYS_SHOWN = ("rejected", "dropped")
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the node published.
+    """The output of the node.
 
     trajectory: the poses on /tf. num_odometry: number of messages on odometry. values: of the node's last diagnostics.
     replay_time: seconds that the replay took.
@@ -107,7 +105,6 @@ def _unpublished_weak(values: dict[str, str]) -> int:
 def table(
     num_scans: int, result: DemoResult, comparison: GroundTruthComparison | None, restart: Restart | None = None
 ) -> str:
-    """The table that the demo prints."""
     values = result.values
     rows = [("scans in the bag", f"{num_scans}"), ("received", values.get("received", "?"))]
     if lost := num_scans - int(values.get("received", num_scans)):

@@ -15,12 +15,12 @@ from prnet_ros.demo.drive_map import KEYFRAME_EVERY, pose_index
 
 if TYPE_CHECKING:
     from prnet_ros.demo.listener import Listener
-    from prnet_ros.demo.process import Process
+    from prnet_ros.demo.process import NodeProcess
 
 FEWEST_POSES = 8  # of a drive whose map is used
 MOST_SCANS = 10  # until the node is localised
 FOLLOWED_SCANS = 10  # played after that
-PATIENCE = 3.0  # s for the answer to the last of them
+LAST_ANSWER_TIMEOUT = 3.0  # s for the answer to the last of them
 SETTLE_TIME = 1.0  # s for the answer to the last scan
 
 
@@ -65,7 +65,9 @@ class _Ended(Exception):
     """The node is localised, or has received enough scans."""
 
 
-def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: Process) -> Restart:
+def start_again(
+    bag: Bag, topic: str, first: int, trajectory: Trajectory, listener: Listener, node: NodeProcess
+) -> Restart:
     """Play the bag in real time from a scan on until the node is localised, and some more scans.
 
     trajectory: poses of the drive, in the map's frame. Raises NoSubscriberError and DemoError as the drive does.
@@ -83,7 +85,7 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
         if num_published == 0:
             began = time.monotonic()
         if num_published == MOST_SCANS:
-            node.wait_until(is_found, PATIENCE)
+            node.wait_until(is_found, LAST_ANSWER_TIMEOUT)
         if num_needed == 0 and is_found():
             num_needed = num_published
         if num_published >= (num_needed + FOLLOWED_SCANS if num_needed else MOST_SCANS):
@@ -93,7 +95,7 @@ def start_again(bag: Bag, topic: str, first: int, trajectory: Trajectory, listen
         num_sent = Replay(listener.node, bag, ReplayOptions(topic, to="points", first=first), count).run()
     except _Ended:
         num_sent = MOST_SCANS
-    if not node.wait_until(is_found, PATIENCE):
+    if not node.wait_until(is_found, LAST_ANSWER_TIMEOUT):
         return Restart(first, num_sent, problem=listener.map_message or "no answer")
     time.sleep(SETTLE_TIME)
     found = [

@@ -1,4 +1,4 @@
-"""Objects between two processes: small ones by a socket, their arrays by shared memory that has no name."""
+"""Objects between two processes: small ones through a socket, large arrays through anonymous shared memory."""
 
 from __future__ import annotations
 

@@ -11,8 +11,6 @@ which is Lyrical's), for every name of rclpy and tf2_ros that this package uses.
   qos.qos_policy_name_from_kind gives its name
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lifecycle_msgs.srv import ChangeState
@@ -37,14 +35,14 @@ __all__ = [
 
 
 def count_publishers(node: Node, subscription: Subscription) -> int:
-    """Publishers that a subscription has matched; in Humble those of its topic, whatever their QoS."""
+    """Publishers that a subscription has matched; in Humble those of its topic, with any QoS."""
     if hasattr(subscription, "get_publisher_count"):
         return subscription.get_publisher_count()
     return node.count_publishers(subscription.topic_name)
 
 
 def answer_every_transition(node: LifecycleNode) -> None:
-    """Have ~/change_state answer with success=False when the state does not allow a transition.
+    """Make ~/change_state answer with success=False when the state does not allow a transition.
 
     The rclpy of Humble and Jazzy raises an exception instead, and the caller never gets an answer.
     """
@@ -63,7 +61,7 @@ def answer_every_transition(node: LifecycleNode) -> None:
 
 
 def call_after_parameters_set(node: Node, callback: Callable[[], None]) -> None:
-    """Have the callback called each time after parameters of the node have changed; in Humble soon after."""
+    """Call the callback each time after parameters of the node have changed; in Humble soon after."""
     if hasattr(node, "add_post_set_parameters_callback"):
         node.add_post_set_parameters_callback(lambda _: callback())
         return

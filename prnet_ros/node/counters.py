@@ -23,7 +23,6 @@ class Counts:
     latencies: tuple[float, ...]
 
     def since(self, earlier: Counts) -> Counter[str]:
-        """Counts since an earlier copy."""
         return self.totals - earlier.totals
 
     def latency(self, quantile: float) -> float | None:
@@ -50,12 +49,10 @@ class Counters:
         return is_first
 
     def add_latency(self, seconds: float) -> None:
-        """Note the latency of a published scan."""
         with self._lock:
             self._latencies.append(seconds)
 
     def copy(self) -> Counts:
-        """The counts of this moment."""
         with self._lock:
             return Counts(Counter(self._totals), dict(self._reasons), tuple(self._latencies))
 

@@ -1,7 +1,5 @@
 """The state of the odometry as a diagnostic_msgs status."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 
@@ -30,7 +28,7 @@ _COUNTERS = (
     "process_restarts",
     "notes",
 )
-_NOT_USED = {  # counters of scans that were not used, in words
+_NOT_USED = {  # counters of scans that were not used, with their text
     "rejected": "scans rejected",
     "ambiguous": "scans ambiguous",
     "weak": "scans weak",
@@ -45,8 +43,8 @@ class NodeState:
 
     node_name: fully qualified. sensor_frame: frame of the clouds, empty before the first one.
     activity: 'active', or why no scans are registered: 'inactive', 'paused', 'loading'.
-    missing_extrinsics: the transform that TF does not have yet, in words; empty when none is missing.
-    setup_problem: what was requested and cannot be had, in words; empty when all is as requested.
+    missing_extrinsics: the transform that TF does not have yet, as text; empty when none is missing.
+    setup_problem: what was requested and is not available, as text; empty when all is as requested.
     details: device, weights, ...
     """
 
@@ -72,12 +70,12 @@ def status_of(counts: Counts, earlier: Counts, state: NodeState) -> DiagnosticSt
     level = max((level for level, _ in problems), default=OK)
     problems.sort(key=lambda problem: problem[0], reverse=True)
     if state.activity == "active":
-        going_well = f"{news['registered']} scans registered since the last report"
+        normal = f"{news['registered']} scans registered since the last report"
     else:
-        going_well = state.activity
-    message = "; ".join(text for _, text in problems) or going_well
+        normal = state.activity
+    message = "; ".join(text for _, text in problems) or normal
     values = {name: counts.totals[name] for name in _COUNTERS}
-    # Kinds of errors, and statuses that this version of the node does not know.
+    # Kinds of errors, and statuses that are not in _COUNTERS.
     values.update({n: c for n, c in sorted(counts.totals.items()) if n not in values and n != "incompatible_qos"})
     for name, quantile in (("latency_median_ms", 0.5), ("latency_p95_ms", 0.95)):
         latency = counts.latency(quantile)

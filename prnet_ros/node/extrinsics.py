@@ -1,7 +1,5 @@
 """The pose of the sensor on the robot, from TF."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -12,7 +10,7 @@ from tf2_ros import TransformException
 from prnet_ros.node.frames import transform_matrix
 from prnet_ros.node.tf_buffer import TfBuffer
 
-_PATIENCE = 1.0  # s that a transform may be missing on /tf_static before /tf is subscribed to as well
+_STATIC_TIMEOUT = 1.0  # s without the transform on /tf_static before /tf is subscribed to as well
 
 
 class Extrinsics:
@@ -27,7 +25,7 @@ class Extrinsics:
         self._sensor_frame, self._T_base_sensor = "", np.eye(4)
         self._missing_since: float | None = None
         self._listens_to_tf = False
-        self.missing = ""  # the transform that the last lookup lacked, as text
+        self.missing = ""  # the transform that was missing in the last lookup, as text
         if base_frame:
             self._tf = TfBuffer(node)
             self._tf.listen(is_static=True)
@@ -53,7 +51,6 @@ class Extrinsics:
         return self._T_base_sensor
 
     def close(self) -> None:
-        """End the subscriptions."""
         if self._base_frame:
             self._tf.close()
 
@@ -61,6 +58,6 @@ class Extrinsics:
         now = time.monotonic()
         if self._missing_since is None:
             self._missing_since = now
-        if not self._listens_to_tf and now - self._missing_since >= _PATIENCE:
+        if not self._listens_to_tf and now - self._missing_since >= _STATIC_TIMEOUT:
             self._tf.listen(is_static=False)
             self._listens_to_tf = True

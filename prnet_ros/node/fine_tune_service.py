@@ -1,7 +1,5 @@
 """The services that fine-tune the network on the latest scans while the robot drives."""
 
-from __future__ import annotations
-
 import tempfile
 import threading
 import time
@@ -15,13 +13,7 @@ from rclpy.clock import Clock
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from prnet_core.fine_tuning import (
-    FineTuneCancelled,
-    FineTuneError,
-    FineTuneProcess,
-    FineTuneProgress,
-    FineTuneReport,
-)
+from prnet_core.fine_tuning import FineTuneCancelled, FineTuneError, FineTuneProcess, FineTuneProgress, FineTuneReport
 from prnet_core.fine_tuning.inputs import TUNED
 from prnet_ros.node.compat import ClockType
 from prnet_ros.node.diagnostics import make_status
@@ -58,7 +50,7 @@ class FineTuneService:
         self._is_over.set()
         self._num_calls = 0  # that wait for an answer; of the executor's thread
 
-        # A coroutine that waits would keep all others of its group from running.
+        # In an exclusive group, a coroutine that waits would block all others of the group.
         for name, function in (
             ("fine_tune", self._fine_tune),
             ("cancel_fine_tune", self._cancel),
@@ -73,7 +65,7 @@ class FineTuneService:
         )  # fmt: skip
 
     def use(self, session: OdometrySession | None) -> None:
-        """Use this session; None: no session, which ends a run."""
+        """Use this session; None: no session. A run is then cancelled."""
         self._session, self._card = session, {}
         if session is None and self._run is not None:
             self._run.cancel()
@@ -178,7 +170,7 @@ class FineTuneService:
         finally:
             with self._lock:
                 self._outcome = outcome
-                if self._run in (run, None):  # not when the next one has begun since it was too late to cancel this one
+                if self._run in (run, None):  # else the next run has begun, after it was too late to cancel this one
                     self._run = None
                     self._is_over.set()
         return success, outcome

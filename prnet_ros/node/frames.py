@@ -1,7 +1,5 @@
 """Between 4x4 matrices and geometry_msgs."""
 
-from __future__ import annotations
-
 import numpy as np
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 from scipy.spatial.transform import Rotation

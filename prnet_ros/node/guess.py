@@ -1,6 +1,4 @@
-"""The motion between two scans by another odometry on TF (wheels, an IMU filter)."""
-
-from __future__ import annotations
+"""The relative pose of two scans by another odometry on TF (wheels, an IMU filter)."""
 
 import numpy as np
 from rclpy.duration import Duration
@@ -15,12 +13,12 @@ _TIMEOUT = Duration(nanoseconds=50_000_000)  # TF of a scan's stamp may come aft
 
 
 class GuessFrame:
-    """Looks up how the sensor moved in `guess_frame`, a frame that is continuous and in which TF has the sensor."""
+    """Looks up the relative pose of the sensor in `guess_frame`, a continuous frame in which TF has the sensor."""
 
     def __init__(self, node: Node, guess_frame: str) -> None:
         self._guess_frame = guess_frame
         self._last: tuple[str, Time] | None = None
-        self.problem = ""  # what the last lookup lacked, as text
+        self.problem = ""  # why the last lookup failed, as text
         if guess_frame:
             self._tf = TfBuffer(node)
             self._tf.listen(is_static=False)
@@ -54,6 +52,5 @@ class GuessFrame:
             self._tf.buffer.clear()
 
     def close(self) -> None:
-        """End the subscriptions."""
         if self._guess_frame:
             self._tf.close()

@@ -1,7 +1,5 @@
 """The executable `prnet_node`."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os
@@ -19,10 +17,10 @@ def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; 0 then, 1 when a parameter has a value that it cannot have, 2 for
     arguments that it does not know.
 
-    rclpy's own signal handlers end the context under the running threads, which ends in exceptions and aborts; here
-    a signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
-    MultiThreadedExecutor submits a callback to its pool again and again until a thread has begun with it, so that
-    threads that do not get the interpreter lock at once pile up work.
+    rclpy's own signal handlers shut the context down while threads use it, which leads to exceptions and aborts. Here a
+    signal wakes this thread, which then stops one part after the other. The executor has one thread: rclpy's
+    MultiThreadedExecutor submits a callback to its pool repeatedly until a thread has begun with it: work
+    piles up while the interpreter lock is busy.
     """
     _on_signals(lambda *_: os._exit(0))  # an import could catch an exception
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
@@ -64,7 +62,7 @@ def main(args: list[str] | None = None) -> int:
     gc.collect()  # the DDS participant ends with the last object that uses it; its files in /dev/shm stay otherwise
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # everything is closed; a thread of rclpy or of ours that lingers must not delay the end
+    os._exit(0)  # everything is closed; a remaining thread of rclpy or of this package must not delay the end
 
 
 def _succeeds(transition) -> bool:

@@ -1,7 +1,5 @@
 """Messages between the node and the map process."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -38,8 +36,10 @@ class MapSetup:
 
 @dataclass(frozen=True)
 class LoadedMap:
-    """What the process has loaded, or read from a checkpoint. megabytes: memory of the points. problem: why there is no
-    map, in words. note: further information, as text."""
+    """The map that the process has loaded, or read from a checkpoint.
+
+    megabytes: memory of the points. problem: why there is no map; note: further information, both as text.
+    """
 
     num_keyframes: int
     megabytes: float

@@ -1,7 +1,5 @@
 """The server in the map process: tracks the robot in a saved map, or builds a map. No ROS."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace
@@ -58,7 +56,7 @@ class LocalizationServer:
 
 
 class MappingServer:
-    """Builds a map beside the odometry. Every method is called through RegistrationProcess.call."""
+    """Builds a map alongside the odometry. Every method is called through RegistrationProcess.call."""
 
     def __init__(self, setup: MapSetup) -> None:
         os.nice(NICENESS)
@@ -92,7 +90,7 @@ class MappingServer:
         return LoadedMap(len(built), built.num_bytes / MEGABYTE, note=note)
 
     def _write_checkpoint(self) -> str:
-        """Write the state of the map; the problem as text, after which it is not tried again."""
+        """Write the state of the map. Returns the problem as text; after a problem it is not written any more."""
         if self._checkpoint is None:
             return ""
         try:
@@ -122,7 +120,7 @@ class MappingServer:
         return MapAnswer(pose, len(built), built.num_bytes / MEGABYTE, len(built.closures))
 
     def save(self, folder: str) -> str:
-        """Write the map; what was written, in words. Raises MapError."""
+        """Write the map; returns what was written, as text. Raises MapError."""
         if self.loaded.problem:
             raise MapError(self.loaded.problem)
         began = time.monotonic()

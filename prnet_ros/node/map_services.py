@@ -1,7 +1,5 @@
 """Services, the initial pose and the diagnostics of the map."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -26,7 +24,7 @@ _LOADING = "the map process is still loading"
 
 
 class MapServices:
-    """`~/localize`, `~/save_map`, `reinitialize_global_localization`, `initialpose`. They answer without a map too."""
+    """`~/localize`, `~/save_map`, `reinitialize_global_localization`, `initialpose`; also without a map."""
 
     def __init__(self, node: Node, parameters: NodeParameters) -> None:
         self._node, self._parameters = node, parameters

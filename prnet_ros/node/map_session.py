@@ -1,4 +1,4 @@
-"""The map beside the odometry: the process that keeps it, and what is published of it."""
+"""The map that is built or used during odometry: its process, and what is published of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 _PROCESS_STRIDE = 1_000_000  # trajectories of one registration process, at most
-_WAITING_SCANS = 40  # for a map that is being built; one that is localised in takes the latest only
+_WAITING_SCANS = 40  # when a map is built; localisation is latest-only
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class MapSession:
         self.answer: MapAnswer | None = None
         self.num_dropped = 0
         self.process_restarts = 0
-        self.error = ""  # the last exception of the map process, in words
+        self.error = ""  # the last exception of the map process, as text
         self.verified_at: float | None = None  # s, steady clock
         self._scan_at = -np.inf  # s, steady clock: the last scan with a pose
         self._lock = threading.Lock()
@@ -128,7 +128,7 @@ class MapSession:
         self._epoch += 1
 
     def set_initial_pose(self, T_map_base: np.ndarray) -> None:
-        """Have the next scan verified at this pose (4, 4) of the base."""
+        """Verify the next scan at this pose (4, 4) of the base."""
         with self._lock:
             self._initial_pose = T_map_base
 
@@ -149,7 +149,7 @@ class MapSession:
         return self.worker.between_scans(run).result()
 
     def save(self, folder: str, timeout: float) -> str:
-        """Write the map; what was written, in words. Raises RemoteError, ProcessDied, CancelledError."""
+        """Write the map; returns what was written, as text. Raises RemoteError, ProcessDied, CancelledError."""
         return self.worker.between_scans(lambda process: process.call("save", folder, timeout=timeout)).result()
 
     def seconds_since_scan(self) -> float:
@@ -191,7 +191,7 @@ class MapSession:
             correction = self._T_map_keyframes
             if correction is None or self._trajectory != queued.scan.trajectory or not self.publish_tf:
                 return
-            if queued.scan.stamp <= self._last_tf and self._last_tf - queued.scan.stamp < 10.0:  # a looped bag restarts
+            if queued.scan.stamp <= self._last_tf and self._last_tf - queued.scan.stamp < 10.0:  # else a looped bag
                 return
             self._last_tf = queued.scan.stamp
         frames = self._parameters.map_frame, self._parameters.odom_frame
@@ -216,7 +216,7 @@ class MapSession:
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, RemoteError) and error.kind in ("MapError", "ValueError"):
-            return  # it is the answer to the caller
+            return  # the caller receives it
         is_first, self.error = not self.error, f"{type(error).__name__}: {error}"
         if is_first and self._node.context.ok():
             text = error.traceback if isinstance(error, RemoteError) else "".join(traceback.format_exception(error))

@@ -1,6 +1,4 @@
-"""Messages made from the motion of the base."""
-
-from __future__ import annotations
+"""Odometry, TF, pose and cloud messages."""
 
 import sys
 from dataclasses import dataclass
@@ -74,7 +72,7 @@ def initial_pose_of(message: PoseWithCovarianceStamped, odom_frame: str) -> Init
 def tf_message(
     T_odom_base: np.ndarray, stamp: Time, odom_frame: str, base_frame: str, invert: bool
 ) -> TransformStamped:
-    """`odom_frame` -> `base_frame`; inverted, `base_frame` is the parent: for a base that has one already."""
+    """`odom_frame` -> `base_frame`; with `invert`, `base_frame` is the parent: for a base that has a parent already."""
     parent, child, matrix = odom_frame, base_frame, T_odom_base
     if invert:
         parent, child, matrix = base_frame, odom_frame, se3.invert(T_odom_base)
@@ -121,7 +119,7 @@ def _one_row(header: Header, fields: list[PointField], is_bigendian: bool, point
 
 
 def usable_covariance(covariance: np.ndarray) -> np.ndarray:
-    """A (6, 6) covariance that filters can take: symmetric, finite, variances within 1e-9 to 1e6.
+    """A (6, 6) covariance that filters accept: symmetric, finite, variances within 1e-9 to 1e6.
 
     One with numbers that are not finite, or beyond 1e100, becomes UNKNOWN_VARIANCE on the diagonal. Rows and columns
     whose variance is out of bounds are scaled, which keeps the correlations; none is beyond 1.

@@ -1,4 +1,4 @@
-"""Loads the network, and reports what could not be loaded."""
+"""Loads the network and reports problems."""
 
 from __future__ import annotations
 

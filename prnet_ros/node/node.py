@@ -50,7 +50,7 @@ def _logged(transition: _Transition) -> _Transition:
 
 
 class PRNetNode(LifecycleNode):
-    """Registers each scan of `points` and publishes the motion.
+    """Registers each scan of `points` and publishes the odometry.
 
     For a single-threaded executor: callbacks only convert, count and hand over, and the services that take long are
     coroutines. The registration is in a process of its own; it exists from configure to cleanup, and `points` is
@@ -111,7 +111,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take scans from now on, or from when the registration process is ready."""
+        """Take scans from now on, or as soon as the registration process is ready."""
         self._is_active, self._last_data = True, time.monotonic()
         self._subscribe_when_ready()
         return TransitionCallbackReturn.SUCCESS
@@ -136,7 +136,7 @@ class PRNetNode(LifecycleNode):
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Deactivate and clean up, as far as that has not been done."""
+        """Deactivate and clean up, if that has not been done."""
         self.on_deactivate(state)
         return self.on_cleanup(state) if self._session is not None else TransitionCallbackReturn.SUCCESS
 
@@ -151,8 +151,8 @@ class PRNetNode(LifecycleNode):
         if not (self._is_active and is_ready) or self._subscription is not None:
             return
         self._last_data = time.monotonic()
-        # Deep, although only the latest scan is used: on a busy machine the callback may run a second late; it then
-        # empties the queue within milliseconds.
+        # A depth of 20 although only the latest scan is used: on a busy machine the callback may run a second late; it
+        # then empties the queue within milliseconds.
         qos = QoSProfile(depth=20, reliability=ReliabilityPolicy[self._settings.reliability.upper()])
         self._subscription = self.create_subscription(
             PointCloud2,
@@ -179,7 +179,7 @@ class PRNetNode(LifecycleNode):
         except CloudError as error:
             pipeline.count_bad_cloud(error.kind, str(error))
             return
-        except Exception as error:  # the node outlives whatever a driver sends
+        except Exception as error:  # no message of a driver may end the node
             pipeline.on_error(error)
             return
         frame_id = message.header.frame_id.lstrip("/")  # tf2 has no leading slashes any more
@@ -193,7 +193,7 @@ class PRNetNode(LifecycleNode):
             self.get_logger().warning(f"{self._topic}: {reason}")
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
-        """Scans from before the jump have stamps about where the clock was; those from after it are kept."""
+        """Scans from before the jump have stamps near the old time of the clock; those from after it are kept."""
         gap = -jump.delta.nanoseconds * 1e-9
         middle = self.get_clock().now().nanoseconds * 1e-9 + gap / 2
         if self._session is not None:

@@ -1,7 +1,5 @@
 """Publishes the results of a registered scan."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -43,12 +41,11 @@ class Outputs:
         self._node = node
 
     def close(self) -> None:
-        """Destroy the publishers."""
         for publisher in (self._odometry, self._registered_points, self._path, self._local_map, self._tf.pub_tf):
             self._node.destroy_publisher(publisher)
 
     def base_frame_of(self, scan: Scan) -> str:
-        """The frame whose motion is published: the base's, or the scan's own where none was named."""
+        """The frame whose pose is published: base_frame, or the frame of the scan where base_frame is empty."""
         return self._base_frame or scan.frame_id
 
     def T_odom_first(self, T_base_sensor: np.ndarray) -> np.ndarray:
@@ -92,7 +89,7 @@ class Outputs:
             self._registered_points.publish(moved_cloud(scan.message, scan.rows(rows), points, self.odom_frame))
 
     def publish_lost(self, scan: Scan, update: OdometryUpdate, T_base_sensor: np.ndarray) -> None:
-        """The predicted pose with a covariance that says that it is unknown; no TF."""
+        """The predicted pose with the covariance of an unknown pose; no TF."""
         T_odom_base = self._started_at.T_odom_start @ motion_of_base(update, T_base_sensor).T_odom_base
         self._odometry.publish(lost_message(T_odom_base, scan.stamp, self.odom_frame, self.base_frame_of(scan)))
 

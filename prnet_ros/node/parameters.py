@@ -1,7 +1,5 @@
 """The node's parameters: declared with descriptions and ranges, read into one frozen object."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,7 +88,7 @@ SPECS: dict[str, Spec] = {
     "odometry.guess_frame": Spec(
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
     ),
-    "mapping.build": Spec(False, "Build a map beside the odometry, for ~/save_map; not together with map."),
+    "mapping.build": Spec(False, "Build a map alongside the odometry, for ~/save_map; not together with map."),
     "mapping.save_to": Spec("", "Folder for ~/save_map; empty: prnet_map in ROS_HOME (~/.ros).", settable=True),
     "mapping.max_keyframes": Spec(
         _MAPPING.max_keyframes,
@@ -122,7 +120,7 @@ SPECS: dict[str, Spec] = {
     "fine_tune.save_to": Spec(
         "", "File for ~/save_weights; empty: prnet_fine_tuned.safetensors in ROS_HOME (~/.ros).", settable=True
     ),
-    "fine_tune.num_threads": Spec(1, "Threads of a run, beside those of the node.", range=(1, 256), settable=True),
+    "fine_tune.num_threads": Spec(1, "Threads of a run, besides those of the node.", range=(1, 256), settable=True),
 }
 
 DEPRECATED = {  # parameters without effect
@@ -182,7 +180,7 @@ def declare_parameters(node: Node) -> None:
 
 
 def unknown_parameters(node: Node) -> list[str]:
-    """Parameters set for the node that it does not have, in words, with the nearest name."""
+    """Parameters set for the node that it does not have, as text, with the nearest name."""
     words = []
     for name in getattr(node, "_parameter_overrides", {}):  # rclpy has no public method for this
         if name in DEPRECATED:
@@ -196,7 +194,7 @@ def unknown_parameters(node: Node) -> list[str]:
 
 
 def read_parameters(node: Node) -> NodeParameters:
-    """The present values. Raises ParameterError where two do not go together."""
+    """The present values. Raises ParameterError where two contradict each other."""
     values = {name: _typed(name, node.get_parameter(name).value) for name in SPECS}
     registration = _group(values, "registration.")
     registration["voxel_size"] = registration["voxel_size"] or None
@@ -216,7 +214,7 @@ def read_parameters(node: Node) -> NodeParameters:
     odometry = _group(values, "odometry.")
     guess_frame = odometry.pop("guess_frame")
     odometry["max_scan_time"] = odometry["max_scan_time"] or None
-    if values["map"] or build:  # the map being built has no place for scans that are not related to it
+    if values["map"] or build:  # a map that is built cannot contain scans whose pose in it is unknown
         odometry["new_map_after"] = NEW_MAP_AFTER if values["map"] else None
     return NodeParameters(
         guess_frame=guess_frame,
@@ -241,7 +239,7 @@ def in_ros_home(name: str) -> str:
 
 
 def on_change(node: Node, apply: Callable[[NodeParameters], None]) -> None:
-    """Have `apply(parameters)` called after every change at run time; values that are not allowed are refused."""
+    """Call `apply(parameters)` after every change at run time; values that are not allowed are refused."""
 
     def check(parameters: list[Parameter]) -> SetParametersResult:
         try:
@@ -281,7 +279,7 @@ def _typed(name: str, value: Any) -> Any:
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(description=spec.description, read_only=not spec.settable)
-    descriptor.dynamic_typing = isinstance(spec.default, float)  # `_check` sees to the type
+    descriptor.dynamic_typing = isinstance(spec.default, float)  # `_check` checks the type
     if spec.choices is not None:
         descriptor.additional_constraints = "one of: " + ", ".join(spec.choices)
     if spec.range is not None:

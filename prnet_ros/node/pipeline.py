@@ -1,4 +1,4 @@
-"""A scan's path through the node, from the queue to the messages: the worker's thread."""
+"""The processing of a scan from the queue to the messages, in the worker's thread."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
 
 IMPLAUSIBLE_SPEED = 100.0  # m/s
-MAP_PERIOD = 1.0  # s, at most so often
-START_SCANS = 3  # that wait while a trajectory starts: its first pair takes as long as three others
-START_SECONDS = 1.0  # of stamps after the first scan, in which the node has to catch up
+MAP_PERIOD = 1.0  # s, minimum time between two local maps that are published
+START_SCANS = 3  # that may wait while a trajectory starts: its first pair takes as long as three others
+START_SECONDS = 1.0  # by the stamps, after the first scan; then the queue is latest-only
 _WITH_POSE = ("first", "reset", "accepted")
 _NEVER = float("-inf")
 
@@ -57,11 +57,11 @@ class ScanPipeline:
         self._first_stamp = self._last_stamp = _NEVER
         self._map_published_at = _NEVER
         self._restarted_at, self._newer_than = _NEVER, float("inf")
-        self._publishing = threading.Lock()  # no restart between the check whether a scan is outdated and its TF
+        self._publishing = threading.Lock()  # prevents a restart between the check `_is_outdated` and the TF of a scan
         queue.resize(START_SCANS)
 
     def restart(self, reason: str, newer_than: float) -> None:
-        """Outdate the queued scans and the one being registered, unless older (stamp, s). `reset` has to follow."""
+        """Drop the results of scans received so far, except older ones (stamp, s). `reset` has to follow."""
         self._logger.info(f"starting a new trajectory: {reason}")
         with self._publishing:
             self._restarted_at, self._newer_than = time.monotonic(), newer_than

@@ -1,7 +1,5 @@
 """The program of the registration process and of the map process: serves one channel, ends with the node."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal
@@ -27,7 +25,7 @@ def main() -> None:
 
 def _serve(channel: Channel) -> None:
     try:
-        server = channel.receive().make_server()  # imports much
+        server = channel.receive().make_server()  # slow imports
     except ChannelClosed:
         raise
     except Exception as error:  # the node reports it
@@ -39,7 +37,7 @@ def _serve(channel: Channel) -> None:
         name, arguments = channel.receive()
         try:
             answer = getattr(server, name)(*arguments), None
-        except Exception as error:  # a robot's odometry outlives any error of its core
+        except Exception as error:  # no error of the core may end the odometry of a robot
             answer = None, _described(error)
         channel.send(answer)
         after_answer()
@@ -50,7 +48,7 @@ def _described(error: Exception) -> tuple[str, str, str]:
 
 
 def _end_with(parent: int) -> None:
-    """Have this process killed when the node ends in any way: it may be in C++ for seconds."""
+    """Kill this process when the node ends in any way: it may run C++ code for seconds."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prnet_ros.node.map_process import MapSetup
 
 LOADING_TIMEOUT = 300.0  # s, for the imports and the network on a machine that is busy or has a slow disk
-ANSWER_TIMEOUT = 60.0  # s; a process that takes longer for one scan hangs
+ANSWER_TIMEOUT = 60.0  # s; a process that takes longer for one scan does not respond any more
 _KEPT_MEMORY = str(256 << 20)  # bytes
 _KILL_TIMEOUT = 1.0  # s
 _PROGRAM = "from prnet_ros.node.registration_main import main; main()"
@@ -58,7 +58,7 @@ class RegistrationSetup:
 
 @dataclass(frozen=True)
 class LoadedNetwork:
-    """What the process has loaded. problem: what it could not load, as text; empty when all is as requested."""
+    """The network that the process has loaded. problem: what it could not load, as text; empty without a problem."""
 
     has_network: bool
     device: str
@@ -93,7 +93,7 @@ class RegistrationProcess:
         """Start the process with setup.make_server(); returns at once."""
         self.title = setup.title
         self._channel, descriptors = Channel.pair()
-        # Read when numpy and torch are imported. Threads that wait by spinning take the cores from other processes.
+        # Read when numpy and torch are imported. Threads that spin while they wait block the cores for other processes.
         # Memory of large arrays is kept: allocating it again takes 8 ms per scan of 120,000 points.
         defaults = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
         defaults |= {"MALLOC_MMAP_THRESHOLD_": _KEPT_MEMORY, "MALLOC_TRIM_THRESHOLD_": _KEPT_MEMORY}
@@ -108,11 +108,10 @@ class RegistrationProcess:
             self._channel.send(setup)
 
     def is_alive(self) -> bool:
-        """False once the process has ended."""
         return self._process.poll() is None
 
     def wait_until_ready(self) -> Any:
-        """What the server has loaded; blocks until then. Raises ProcessDied, RemoteError."""
+        """Wait for the server and return what it has loaded. Raises ProcessDied, RemoteError."""
         return self._receive(LOADING_TIMEOUT)
 
     def call(self, name: str, *arguments: object, timeout: float = ANSWER_TIMEOUT) -> Any:

@@ -1,7 +1,5 @@
 """The server in the registration process: odometry, recent scans, weights. No ROS."""
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +16,7 @@ from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_ros.node import network
 from prnet_ros.node.registration_process import RegisteredScan, RegistrationSetup
 
-MAP_POINTS = 30_000  # published of the local map, about
+MAP_POINTS = 30_000  # approximate number of published points of the local map
 TUNING_POINTS = 16_384  # of a scan, drawn at random: fine-tuning uses no more
 SCANS_PER_TRIM = 100  # between returns of free memory; the scan after one takes 8 ms longer with 120,000 points
 
@@ -53,7 +51,7 @@ class RegistrationServer:
         return RegisteredScan(replace(update, sweep=None), registered, rows, len(self._recent_scans))
 
     def after_answer(self) -> None:
-        """Work after the answer: prepare the map, keep the last scan if it differs from the others."""
+        """Prepare the next registration, and keep the last scan for fine-tuning if it differs from the others."""
         self._odometry.prepare_next()
         if self._unseen is None:
             return

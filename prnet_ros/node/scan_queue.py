@@ -1,6 +1,4 @@
-"""Passes scans from one thread to another; the oldest are dropped."""
-
-from __future__ import annotations
+"""A queue of scans between two threads; when it is full the oldest scan is dropped."""
 
 import threading
 from collections import deque
@@ -57,7 +55,6 @@ class ScanQueue(Generic[T]):
             return self._scans.popleft() if self._scans else None
 
     def is_empty(self) -> bool:
-        """Whether no scan waits."""
         return not self._scans
 
     def resize(self, capacity: int) -> int:

@@ -1,7 +1,5 @@
 """A TF buffer that is filled from chosen topics."""
 
-from __future__ import annotations
-
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage
@@ -32,6 +30,5 @@ class TfBuffer:
         self._subscriptions.append(self._node.create_subscription(TFMessage, topic, on_message, qos))
 
     def close(self) -> None:
-        """End the subscriptions."""
         while self._subscriptions:
             self._node.destroy_subscription(self._subscriptions.pop())

@@ -1,7 +1,5 @@
 """Long-running services that do not block the executor."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The trajectory so far as a nav_msgs/Path of bounded size."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -24,7 +22,6 @@ class Trajectory:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all poses."""
         with self._lock:
             self._poses: list[PoseStamped] = []
             self._every, self._count = 1, 0

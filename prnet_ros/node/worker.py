@@ -1,7 +1,5 @@
 """The thread that owns a process of the node."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -12,7 +10,7 @@ from prnet_ros.node.registration_process import LoadedNetwork, ProcessDied, Regi
 from prnet_ros.node.scan_queue import Scan, ScanQueue
 
 Action = Callable[[RegistrationProcess], Any]
-_WATCH_PERIOD = 1.0  # s, between two looks at an idle process
+_WATCH_PERIOD = 1.0  # s, between two checks of an idle process
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # s, before a restart; doubled each time until a scan was processed
 
 
@@ -38,7 +36,7 @@ class Worker:
         self._queue = queue
         self._process = process
         self._on_ready, self._on_died, self._on_error = on_ready, on_died, on_error
-        self._lock = threading.Lock()  # between a start and `stop`
+        self._lock = threading.Lock()  # of the start of a process and `stop`
         self._registration: RegistrationProcess | None = None
         self._actions: deque[tuple[Action, Future]] = deque()
         self._pause = _FIRST_PAUSE
@@ -46,11 +44,10 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="prnet_worker", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def between_scans(self, action: Action) -> Future:
-        """Have `action(registration)` run in the worker's thread before its next scan; returns at once.
+        """Run `action(registration)` in the worker's thread before its next scan; returns at once.
 
         The future has its value, or its exception, or is cancelled when the worker stops.
         """
@@ -123,5 +120,5 @@ class Worker:
             self._pause = _FIRST_PAUSE
         except ProcessDied:
             raise
-        except Exception as error:  # a robot's node outlives any error of its core
+        except Exception as error:  # no error of the core may end the node
             self._on_error(error)

@@ -126,4 +126,4 @@ def test_gaps_when_every_second_scan_is_lost_now_and_then():
     gaps = GapDetector()
     arrived = [i for i in range(200) if i < 10 or i % 5 < 3]
     missing = sum(gaps.missing_before(i * 0.1) for i in arrived)
-    assert missing == 200 - len(arrived) - 2  # the last two have nobody after them to be missed by
+    assert missing == 200 - len(arrived) - 2  # no later scan shows that the last two are missing

@@ -1,4 +1,4 @@
-"""Fine-tuning beside the odometry, over DDS, with a real node: nothing is lost, everything is answered."""
+"""Fine-tuning alongside the odometry, over DDS, with a real node: no scan is lost, every call is answered."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The motion of the sensor as another odometry on TF has it."""
+"""The relative pose of the sensor from another odometry on TF."""
 
 import numpy as np
 import pytest

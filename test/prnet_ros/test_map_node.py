@@ -242,7 +242,7 @@ def test_a_map_is_built_saved_and_loaded(driver, walk, tmp_path):
 
 
 def map_process(driver):
-    """The process id of the map: it is nicer than the one that registers."""
+    """The process id of the map process: it has a lower priority than the registration process."""
     children = subprocess.run(
         ["pgrep", "-P", str(driver.robot.process.pid), "-f", "registration_main"], capture_output=True, text=True
     ).stdout.split()

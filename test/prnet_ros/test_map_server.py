@@ -1,4 +1,4 @@
-"""What the map process answers to maps and disks that cannot be used. No ROS."""
+"""Answers of the map process for maps and disks that cannot be used. No ROS."""
 
 import json
 

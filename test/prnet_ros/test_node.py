@@ -1,4 +1,4 @@
-"""The node as a process, over DDS: what goes in, what comes out."""
+"""The node as a process, over DDS: inputs and outputs."""
 
 import numpy as np
 import pytest

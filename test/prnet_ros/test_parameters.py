@@ -1,4 +1,4 @@
-"""The parameter file and the declared parameters say the same."""
+"""The parameter file agrees with the declared parameters."""
 
 from pathlib import Path
 

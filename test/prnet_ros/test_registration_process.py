@@ -1,4 +1,4 @@
-"""The process that registers: what the node does without it, and what it does without the node."""
+"""The registration process: the node when it ends, and the process when the node ends."""
 
 import os
 import re

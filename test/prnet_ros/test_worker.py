@@ -1,4 +1,4 @@
-"""The queue, which keeps the latest scan only, and the thread behind it, which outlives every error."""
+"""The queue, which keeps the latest scan only, and the worker thread, which no error ends."""
 
 import threading
 

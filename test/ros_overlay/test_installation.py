@@ -1,4 +1,4 @@
-"""The overlay stays away from real distributions."""
+"""The overlay is not installed over a ROS distribution."""
 
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The paper's real scans: partial views of the Stanford bunny, before and after registration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from prnet_core.registration import Registration
 
 STEPS = (("bun045", "bun000"), ("bun090", "bun045"), ("bun315", "bun000"), ("bun270", "bun315"))
 COLORS = ("#2f6fb5", "#e0812b", "#3c9d6b", "#b04a86", "#7a6a58")
-VIEW = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+VIEW = np.eye(3)
 MAX_DRAWN = 6000
 
 

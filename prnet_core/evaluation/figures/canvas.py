@@ -1,7 +1,5 @@
 """Clouds in an orthographic view on 2D axes, which is sharper than Matplotlib's 3D axes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matches between two objects of a class, which show that the features generalise over shapes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Keypoints: of a pair before and after registration, and their repeatability under rotation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Keypoints, matches and transform of the network for one pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The paper's tables, by name. Each function measures one table from a `Setup`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from prnet_core.evaluation.paper import ablations, efficiency, protocols, transfer

@@ -2,11 +2,9 @@
 
 Rows that are trained start from random weights, with one recipe and one number of steps, from several seeds: a row has
 the means, and the MAE(R) of each seed. The other rows change a setting of the given weights or of the test pairs. All
-are measured with unweighted Procrustes, as in the paper: the robust one needs few correct matches and hides
-differences. Its MAE(R) has its own column.
+are measured with unweighted Procrustes, as in the paper: the robust one needs few correct matches, so that the rows
+differ little. Its MAE(R) has its own column.
 """
-
-from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator

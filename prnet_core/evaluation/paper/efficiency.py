@@ -1,7 +1,5 @@
 """Seconds per pair for several cloud sizes, all methods in one run."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

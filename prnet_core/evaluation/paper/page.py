@@ -1,7 +1,5 @@
 """The results page: written text, with generated tables between markers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from prnet_core.io.safe_write import replacing

@@ -1,7 +1,5 @@
 """Tables of registration errors by protocol: unseen objects and categories, noise, full clouds, hard pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 

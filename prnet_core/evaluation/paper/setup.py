@@ -1,7 +1,5 @@
 """Data, weights and effort for the tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,9 +37,6 @@ class Setup:
 
     def shapes(self) -> ShapeSet:
         return load_shapes(self.data, self.split or None)
-
-    def train_shapes(self) -> ShapeSet:
-        return load_shapes(self.needed_train_data())
 
     def needed_train_data(self) -> Path:
         """The path of the training shapes. Raises ValueError without one."""

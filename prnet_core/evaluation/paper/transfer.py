@@ -1,7 +1,5 @@
 """Transfer of the frozen features to classification: global pooling and a linear SVM."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from tqdm import tqdm
@@ -64,7 +62,7 @@ def _parts(setup: Setup) -> list[tuple[str, ShapeSet, ShapeSet]]:
         train, test = load_shapes(setup.data, "train"), load_shapes(setup.data, "test")
         parts.append((setup.data.stem, _spread(train, limit), _spread(test, limit)))
     if setup.train_data is not None:
-        shapes = setup.train_shapes()
+        shapes = load_shapes(setup.train_data)
         curated = np.isin(shapes.sources, CURATED_SOURCES) & (shapes.classes != "")
         names, counts = np.unique(shapes.classes[curated], return_counts=True)
         shapes = shapes.select(curated & np.isin(shapes.classes, names[counts >= MIN_PER_CLASS]))

@@ -1,7 +1,5 @@
 """tf2_ros.TransformBroadcaster and StaticTransformBroadcaster: transforms to /tf and /tf_static."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from geometry_msgs.msg import TransformStamped

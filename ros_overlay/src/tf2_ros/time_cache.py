@@ -1,8 +1,6 @@
 """The history of one frame in the buffer: its parent and its transform over time."""
 
-from __future__ import annotations
-
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
@@ -34,13 +32,13 @@ class TimeCache:
         self._samples: list[Sample] = []
 
     def insert(self, sample: Sample) -> str | None:
-        """Take the sample in; the answer is the reason where it is not taken."""
+        """Store the sample; returns the reason where it is refused, else None."""
         if self._samples and sample.stamp < self._samples[-1].stamp - self._cache_time:
             return "TF_OLD_DATA ignoring data from the past"
         position = bisect_left(self._samples, sample.stamp, key=lambda s: s.stamp)
         if position < len(self._samples) and self._samples[position].stamp == sample.stamp:
             return "TF_REPEATED_DATA ignoring data with redundant timestamp"
-        insort(self._samples, sample, key=lambda s: s.stamp)
+        self._samples.insert(position, sample)
         oldest = self._samples[-1].stamp - self._cache_time
         del self._samples[: bisect_left(self._samples, oldest, key=lambda s: s.stamp)]
         return None
@@ -82,9 +80,9 @@ class StaticCache:
         self._sample: Sample | None = None
 
     def insert(self, sample: Sample) -> None:
-        """Take the sample in; it replaces the one before."""
+        """Store the sample; it replaces the one before."""
         self._sample = sample._replace(stamp=LATEST)
 
     def at(self, stamp: int) -> Sample:
-        """The sample, whatever the time."""
+        """The sample, at any time."""
         return self._sample._replace(stamp=stamp)

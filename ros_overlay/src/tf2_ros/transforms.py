@@ -1,7 +1,5 @@
 """Rigid transforms as 4x4 arrays: from messages, to messages, inverted, interpolated."""
 
-from __future__ import annotations
-
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.time import Time

@@ -1,4 +1,4 @@
-"""Bags of every kind read alike, and list what they hold when a topic is missing."""
+"""Bags of every kind give the same scans, and list their topics when one is missing."""
 
 from __future__ import annotations
 

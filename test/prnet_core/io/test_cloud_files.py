@@ -1,4 +1,4 @@
-"""Clouds in every kind of file come back as they were; broken files say why."""
+"""Clouds in every kind of file are read as they were written; damaged files raise an error with the reason."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Bags that are cut off, packed, renamed or without stamps: what is there is read, the rest is named."""
+"""Bags that are cut off, compressed, renamed or without stamps: undamaged data is read, the rest is named."""
 
 from __future__ import annotations
 

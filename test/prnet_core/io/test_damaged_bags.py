@@ -1,4 +1,4 @@
-"""Bags with damaged messages, parts and ends: what can be read is read, the rest is counted and named."""
+"""Bags with damaged messages, parts and ends: undamaged data is read, the rest is counted and named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target is checked before the work, and a failure leaves what was there."""
+"""A target is checked before the work, and a failure leaves the old file unchanged."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Loops are closed: drift goes, and nothing is closed where there is nothing to close."""
+"""Loop closures remove drift, and none is found where there is no loop."""
 
 import numpy as np
 import pytest

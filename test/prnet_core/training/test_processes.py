@@ -1,4 +1,4 @@
-"""Two gloo processes see together what one sees alone.
+"""Two gloo processes together train on the same data as one process alone.
 
 Compared in float64: in float32 a rounding difference of 1e-7 now and then decides which point is matched, and from
 there two runs differ although both are correct.
