@@ -18,7 +18,7 @@ class OdometryConfig:
     keyframe_points: int = 20_000  # points kept of a keyframe
     remembered_keyframes: int = 100  # keyframes kept for relocation, those at crowded places dropped first
 
-    deskew: bool = True  # undo the motion within a scan when its points have times
+    deskew: bool = True  # undo the motion within a scan by the times of its points, given or estimated
     max_prediction: float = 3.0  # seconds for which the last velocity predicts; after that: standing still
     max_scan_time: float | None = None  # seconds for one scan; None: what the stamps allow, 1 s while lost
     new_map_after: int | None = 30  # lost scans in a row after which the last ones make a new local map; None: never

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.subsets import at_most
 from prnet_core.odometry.config import OdometryConfig
+from prnet_core.odometry.deskew import deskew
 from prnet_core.registration import RegistrationConfig, RegistrationResult
 from prnet_core.registration.prepared_clouds import PreparedClouds
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
@@ -23,17 +24,22 @@ class Keyframe:
     """A scan kept, with its pose T_map_sensor (4, 4) and the covariance (6, 6) of that.
 
     points: (N, 3) float32, deskewed, in the sensor's frame. segment: poses of keyframes of one segment are related by
-    measurement, to those of others by prediction.
+    measurement, to those of others by prediction. twist: (6,) of the sensor, m/s and rad/s, in its frame.
     """
 
     points: np.ndarray
     T_map_sensor: np.ndarray
     covariance: np.ndarray
     segment: int = 0
+    twist: np.ndarray = field(default_factory=lambda: np.zeros(6))
 
     def __post_init__(self) -> None:
         self.points = self.points.astype(np.float32)
         self.signature = signature(self.points)
+
+    def deskew(self, times: np.ndarray) -> None:
+        """Bring points that were measured at times (N,), seconds, to time 0."""
+        self.points = deskew(self.points.astype(np.float64), times, self.twist).astype(np.float32)
 
 
 def is_keyframe(
@@ -70,9 +76,12 @@ class Keyframes:
     def __getitem__(self, index: int) -> Keyframe:
         return self._frames[index]
 
-    def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray) -> Keyframe:
-        """Keep a scan (N, 3), at most `max_points` of its points."""
-        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, self._segment)
+    def add(
+        self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray, twist: np.ndarray | None = None
+    ) -> Keyframe:
+        """Keep a scan (N, 3), at most `max_points` of its points. twist: (6,) of the sensor, or None: standing."""
+        twist = np.zeros(6) if twist is None else twist
+        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, self._segment, twist)
         self._frames.append(frame)
         if len(self._frames) > self._max_frames:
             self._drop_one()

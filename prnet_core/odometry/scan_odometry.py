@@ -16,6 +16,7 @@ from prnet_core.odometry.prediction import FASTER, Predicted
 from prnet_core.odometry.scale import PreciseRange
 from prnet_core.odometry.scan_tracker import attempts, is_near_target, nearest_prediction, prepare_sweep
 from prnet_core.odometry.segment import Segment
+from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
 from prnet_core.odometry.tracking import Registrations
@@ -36,7 +37,8 @@ class ScanOdometry:
     """Registers each scan to a local map: predict, deskew, register, refine the sweep's motion, update the map.
 
     A scan with point times is registered at the median of its times, and its pose brought to its stamp with the sweep's
-    own velocity. Keyframes and local map are in the map's frame, the published pose is in odom: see `OdometryUpdate`.
+    own velocity; times that the driver of a spinning LiDAR does not give are estimated. Keyframes and local map are in
+    the map's frame, the published pose is in odom: see `OdometryUpdate`.
     """
 
     def __init__(self, registration: Registration, config: OdometryConfig | None = None):
@@ -57,6 +59,7 @@ class ScanOdometry:
         """Return to the initial state: the next scan is the first."""
         self._stamps = StampFilter(self.config.reset_jump)
         self._precision = PreciseRange()
+        self._spin = SpinEstimate()
         self._restart()
 
     def _restart(self) -> None:
@@ -95,12 +98,15 @@ class ScanOdometry:
             self._restart()
         interval = self._stamps.usual_interval
         sweep = make_sweep(points, point_times, self.registration.config, interval, self.config.deskew)
-        self._sweep, sweep = sweep, sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
+        self._sweep = sweep = self._spin.timed(sweep)
+        sweep = sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
         allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
+        if sweep.times is None and self.config.deskew and interval and not self._lost_scans:
+            self._segment.estimate_spin(self._spin, interval)
         if update.status != "weak":  # a near wall may fill a narrow view for some scans
             # for the next scan: another voxel size means another map, see `prepare_next`
             self._segment.scale.update(sweep, self._lost_scans >= SCANS_FOR_ANOTHER_SCALE)

@@ -17,6 +17,7 @@ from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.scan_tracker import Attempt, attempts, nearest_prediction, track
+from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -156,6 +157,8 @@ class Segment:
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:
             self.twist = mean = se3.log(motion) / elapsed
+            if self._is_keyframe_last():  # its own velocity is between those before and after it
+                self.map.newest.twist = 0.5 * (last_twist + mean) if was_known else mean
             if refined is not None and sweep.times is not None:
                 self.twist = own_twist
                 if was_known:
@@ -167,6 +170,24 @@ class Segment:
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         self._continue_from(sweep, time, pose, self.map.newest, result)
         return motion
+
+    def estimate_spin(self, estimate: SpinEstimate, interval: float) -> None:
+        """Of a sensor without point times, by the last two keyframes that another scan has followed.
+
+        Once it is known all keyframes are deskewed: the points of the next scans have times. interval: seconds between
+        scans.
+        """
+        last = len(self.keyframes) - (2 if self._is_keyframe_last() else 1)
+        if last < 1 or self.keyframes[last - 1].segment != self.keyframes[last].segment:
+            return
+        pair, config = (self.keyframes[last - 1], self.keyframes[last]), self._registrations.full.config
+        spin = estimate.add(*pair, self.scale.voxel_size, interval, config)
+        if spin is None:
+            return
+        for index in range(len(self.keyframes)):
+            self.keyframes[index].deskew(spin.times(self.keyframes[index].points))
+        self.keyframes.release()
+        self.map.renew()
 
     def relocate(
         self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
@@ -187,8 +208,11 @@ class Segment:
         if is_keyframe(self.map.newest, pose, result, sweep.scale, self._config):
             self._add_keyframe(sweep.at_middle(self.twist))
 
+    def _is_keyframe_last(self) -> bool:
+        return self.map.newest.T_map_sensor is self.pose
+
     def _add_keyframe(self, points: np.ndarray) -> None:
-        self.map.add(self.keyframes.add(points, self.pose, self.covariance))
+        self.map.add(self.keyframes.add(points, self.pose, self.covariance, self.twist))
 
     def _deskew_first_sweep(self, sweep: Sweep, time: float) -> None:
         """Estimate the velocity of the first two sweeps, which nothing predicts, and deskew the first with it."""
@@ -203,4 +227,4 @@ class Segment:
         twist_first, self.twist = found
         self.pose = se3.exp(first.middle * twist_first)  # odom is the sensor's frame at the first stamp
         self.keyframes.clear()
-        self.map.restart([self.keyframes.add(first.at_middle(twist_first), self.pose, self.covariance)])
+        self.map.restart([self.keyframes.add(first.at_middle(twist_first), self.pose, self.covariance, twist_first)])

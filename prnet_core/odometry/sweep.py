@@ -55,6 +55,10 @@ class Sweep:
             return self
         return self._take(np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2))
 
+    def with_times(self, times: np.ndarray) -> Sweep:
+        """With times (M,) in seconds after the middle of the sweep, which is at the stamp."""
+        return replace(self, times=times, middle=0.0)
+
     def every(self, step: int) -> Sweep:
         """Every `step`-th point."""
         return self._take(np.arange(0, len(self), step))

@@ -84,7 +84,7 @@ SPECS: dict[str, Spec] = {
     "odometry.keyframe_overlap": Spec(
         _ODOMETRY.keyframe_overlap, "New keyframe when less than this share of the scan overlaps it.", range=(0.0, 1.0)
     ),
-    "odometry.deskew": Spec(_ODOMETRY.deskew, "Deskew: undo the motion within a scan whose points have times."),
+    "odometry.deskew": Spec(_ODOMETRY.deskew, "Deskew: undo the motion within a scan by the times of its points."),
     "odometry.guess_frame": Spec(
         "", "Odometry frame on TF (wheels, IMU) whose motion predicts; empty: constant velocity predicts."
     ),
