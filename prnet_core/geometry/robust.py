@@ -12,7 +12,15 @@ from .spatial_consistency import (
     squared_residuals,
     strongest,
 )
-from .surface_alignment import LAST_SCALES, Surfaces, align_surfaces, aligned_and_ranked, surface_support
+from .surface_alignment import (
+    LAST_SCALES,
+    STEP_POINTS,
+    STEP_SCALES,
+    Surfaces,
+    align_surfaces,
+    surface_agreement,
+    surface_support,
+)
 from .transforms import transform_points
 
 # Lengths are fractions of the radius of the target points.
@@ -27,7 +35,7 @@ SURFACE_WEIGHT = 4.0
 DISTINCT, DISTINCT_POINTS = 0.15, 16
 """Root mean square distance between where two hypotheses move some points, to count as different."""
 CANDIDATES = 24
-"""Hypotheses that are aligned by their surfaces."""
+"""Hypotheses of all samples that are aligned by their surfaces."""
 REFINEMENT_SCALES = (0.12, 0.06, 0.03, 0.03, 0.03)
 
 
@@ -82,22 +90,38 @@ def robust_hypotheses(
     and cloud comes first, then in turns the best by the cloud alone, which incorrect matches cannot mislead, by the
     matches alone, and by both.
 
-    With normals, points support a transform only where they agree (`surface_support`), and the best transforms are
-    aligned by their surfaces (`align_surfaces`) and ranked by what meets under them (`surface_agreement`): with little
-    overlap few correct matches leave a transform some degrees away.
+    With normals see `surface_hypotheses`.
     """
     dtype = torch.promote_types(source.dtype, torch.float32)
     source, target, weights, target_cloud = (v.to(dtype) for v in (source, target, weights, target_cloud))
     radius = _radius(target) if radius is None else radius.clamp_min(1e-8)
-    sizes = MORE_MATCHES, MORE_SEEDS
     if normals is None:
-        return _best_transforms(source, target, weights, target_cloud, radius, None, count, *sizes)[0]
-    with torch.no_grad(), torch.autocast(source.device.type, enabled=False):
-        surfaces = Surfaces(source, normals[0], target_cloud, normals[1], similarity, radius)
-        remaining = max(CANDIDATES, count)
-        transforms, _ = _best_transforms(source, target, weights, target_cloud, radius, surfaces, remaining, *sizes)
-        transforms, agreement = aligned_and_ranked(transforms, surfaces)
-        return align_surfaces(_best_distinct(transforms, [agreement], source, radius, count), surfaces, LAST_SCALES)
+        return _best_transforms(source, target, weights, target_cloud, radius, None, count, MORE_MATCHES, MORE_SEEDS)[0]
+    surfaces = Surfaces(source, normals[0], target_cloud, normals[1], similarity, radius)
+    sample = source.ndim - 2  # one
+    surfaces = surfaces.regrouped(lambda values: values.unsqueeze(sample))
+    return surface_hypotheses(target.unsqueeze(sample), weights.unsqueeze(sample), surfaces, count)
+
+
+def surface_hypotheses(matched: Tensor, weights: Tensor, surfaces: Surfaces, count: int) -> Tensor:
+    """`count` distinct transforms (..., count, 4, 4) of pairs that are each sampled S times, the best first.
+
+    matched (..., S, N, 3), weights (..., S, N): where the source's points of each sample are matched. Points support a
+    transform only where their normals agree (`surface_support`), and the best transforms of each sample are aligned by
+    its surfaces (`align_surfaces`): with little overlap few correct matches leave a transform some degrees away. All
+    are ranked by what meets under them in all samples (`surface_agreement`), and aligned by all points.
+    """
+    with torch.no_grad(), torch.autocast(matched.device.type, enabled=False):
+        samples, source = matched.shape[-3], surfaces.source
+        remaining = max(CANDIDATES // samples, count)
+        sizes = remaining, MORE_MATCHES, MORE_SEEDS
+        transforms, _ = _best_transforms(source, matched, weights, surfaces.target, surfaces.radius, surfaces, *sizes)
+        transforms = align_surfaces(transforms, surfaces.some(STEP_POINTS), STEP_SCALES).flatten(-4, -3)
+        in_all = transforms.unsqueeze(-4).expand(*source.shape[:-2], *transforms.shape[-3:])
+        agreement = surface_agreement(in_all, surfaces).mean(dim=-2)
+        joined = surfaces.joined
+        transforms = _best_distinct(transforms, [agreement], joined.source, joined.radius, count)
+        return align_surfaces(transforms, joined, LAST_SCALES)
 
 
 def _radius(target: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import roma
@@ -18,12 +19,14 @@ MIN_COSINE, OPPOSED = 0.7, -0.5
 """Normals that agree, and what a point near a surface with another normal counts in the support."""
 SUPPORT_POINTS, STEP_POINTS, AGREEMENT_POINTS = 48, 96, 384
 """Points of the source: for all hypotheses, for the steps of the best ones, and for their agreement."""
-STEP_SCALES, LAST_SCALES = (2.0, 1.5, 1.0, 0.7), (1.0, 0.7)
+STEP_SCALES, LAST_SCALES = (2.0, 1.5, 1.0, 0.7), (1.0, 0.7, 0.5)
 REACH = 3.0
 """Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
 """In squared spacings and points, and as a share of the mean diagonal: what no surface holds stays."""
 MIN_SIMILARITY = 0.5
+HEIGHTS_IN_SPACING = 2.0
+"""Decay of the agreement with the distance from a plane."""
 COMMON_COSINE, COMMON_SHARE = 0.9, 0.02
 """Most points of a room lie on few large planes, which many transforms bring together."""
 
@@ -45,6 +48,22 @@ class Surfaces:
     def spacing(self) -> Tensor:
         """(...) of the points."""
         return self.radius / SPACINGS_IN_RADIUS
+
+    def regrouped(self, split: Callable[[Tensor], Tensor]) -> Surfaces:
+        """With other leading dimensions."""
+        similarity = None if self.similarity is None else split(self.similarity)
+        source, source_normals, target, target_normals = map(split, self._clouds)
+        return Surfaces(source, source_normals, target, target_normals, similarity, split(self.radius))
+
+    @property
+    def joined(self) -> Surfaces:
+        """Samples (..., S, N, 3) of one pair in one frame as one, without similarity."""
+        source, source_normals, target, target_normals = (cloud.flatten(-3, -2) for cloud in self._clouds)
+        return Surfaces(source, source_normals, target, target_normals, None, self.radius[..., 0])
+
+    @property
+    def _clouds(self) -> tuple[Tensor, ...]:
+        return self.source, self.source_normals, self.target, self.target_normals
 
     def some(self, count: int) -> Surfaces:
         """About `count` of the source's points."""
@@ -88,12 +107,6 @@ def surface_support(transforms: Tensor, surfaces: Surfaces) -> Tensor:
     return (near * torch.where(contact.agree, 1.0, OPPOSED)).mean(dim=-1)
 
 
-def aligned_and_ranked(transforms: Tensor, surfaces: Surfaces) -> tuple[Tensor, Tensor]:
-    """Transforms (..., S, 4, 4) after steps with some of the points, and their agreement (..., S)."""
-    transforms = align_surfaces(transforms, surfaces.some(STEP_POINTS), STEP_SCALES)
-    return transforms, surface_agreement(transforms, surfaces)
-
-
 def align_surfaces(transforms: Tensor, surfaces: Surfaces, scales: tuple[float, ...]) -> Tensor:
     """Transforms (..., S, 4, 4) after a point-to-plane step for each scale (in spacings): points pull towards the plane
     of the nearest point whose normal agrees, with the weight (s^2 / (s^2 + d^2))^2."""
@@ -124,10 +137,11 @@ def _step(transforms: Tensor, contact: _Contact, weight: Tensor, spacing: Tensor
 
 
 def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
-    """Agreement (..., S) under transforms (..., S, 4, 4): mean over points of r (f - 1/2) s^2 / (s^2 + d^2).
+    """Agreement (..., S) under transforms (..., S, 4, 4): mean of r (f - 1/2) e^(-2 h/s) s^2 / (s^2 + d^2).
 
-    Only points whose normal agrees with that of the nearest point at the distance d count. f: the similarity of both
-    descriptors; r: the inverse of the share of the source's normals that are like the point's; s: a point spacing.
+    The mean is over points; those whose normal agrees with that of the nearest point at the distance d count. f: the
+    similarity of both descriptors; r: the inverse of the share of the source's normals that are like the point's;
+    h: distance from the plane of the nearest point; s: a point spacing.
     """
     surfaces = surfaces.some(AGREEMENT_POINTS)
     normals = surfaces.source_normals
@@ -136,6 +150,8 @@ def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
     rare = rare / rare.mean(dim=-1, keepdim=True)
     contact = _contact(transforms, surfaces)
     near = closeness(contact.squared, surfaces.spacing.unsqueeze(-1)) * contact.agree * rare.unsqueeze(-2)
+    height = ((contact.moved - contact.nearest) * contact.normals).sum(dim=-1).abs()
+    near = near * torch.exp(-HEIGHTS_IN_SPACING * height / surfaces.spacing[..., None, None])
     if surfaces.similarity is not None:
         similarity = surfaces.similarity.transpose(-1, -2).take_along_dim(contact.index, dim=-2)
         near = near * (similarity - MIN_SIMILARITY)

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from ..geometry.kabsch import procrustes
-from ..geometry.robust import robust_hypotheses, robust_procrustes
-from ..geometry.surface_alignment import SPACINGS_IN_RADIUS
+from ..geometry.robust import robust_hypotheses, robust_procrustes, surface_hypotheses
+from ..geometry.surface_alignment import SPACINGS_IN_RADIUS, Surfaces
 from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
 from .config import PRNetConfig
@@ -267,20 +267,34 @@ class PRNet(nn.Module):
 
     @torch.no_grad()
     def hypotheses(
-        self, source: Tensor | SurfaceCloud, target: Tensor | SurfaceCloud, count: int, bfloat16: bool | None = None
+        self,
+        source: Tensor | SurfaceCloud,
+        target: Tensor | SurfaceCloud,
+        count: int,
+        bfloat16: bool | None = None,
+        samples: int = 1,
     ) -> Tensor:
-        """The best `count` transforms (B, count, 4, 4) that differ from each other, from the matches of the first pass.
+        """The best `count` transforms (B / samples, count, 4, 4) that differ from each other, from the matches of the
+        first pass.
 
-        Clouds as for `forward`. For verification against the whole clouds; more groups of matches are tried than by
-        `register` (`robust_hypotheses`).
+        Clouds as for `forward`; with the matching "dual" always `samples` after each other may be other points of one
+        pair in one frame, whose transforms are ranked by all. For verification against the whole clouds; more
+        groups of matches are tried than by `register`.
         """
-        if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
+        is_surface = self.config.features == "surface"
+        if is_surface and not isinstance(source, SurfaceCloud):
             source, target = surface_clouds(source, target)
-        radius = SPACINGS_IN_RADIUS * target.spacing if self.config.features == "surface" else None
         with self._evaluation(bfloat16):
-            matches = self._match(source, target, self._encode(target)).matches
-        clouds = matches.source, matches.matched, matches.confidence, matches.target
-        return robust_hypotheses(*clouds, radius, count, matches.normals, matches.similarity)
+            m = self._match(source, target, self._encode(target)).matches
+        radius = SPACINGS_IN_RADIUS * target.spacing if is_surface else None
+        if m.normals is None:
+            return robust_hypotheses(m.source, m.matched, m.confidence, m.target, radius, count)
+        surfaces = Surfaces(m.source, m.normals[0], m.target, m.normals[1], m.similarity, radius)
+
+        def split(values: Tensor) -> Tensor:
+            return values.unflatten(0, (-1, samples))
+
+        return surface_hypotheses(split(m.matched), split(m.confidence), surfaces.regrouped(split), count)
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):

@@ -12,6 +12,8 @@ from prnet_core.geometry.voxels import pair_voxel_size, voxel_centroids
 
 UNIT_RADIUS_90 = 0.85
 """Radius that holds 90 % of a normalised cloud's points: 0.83 on average for objects in the unit sphere."""
+SURPLUS = 1.25
+"""Voxels for each wanted point."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +52,27 @@ def normalise_pair(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, 
 
 
 def downsample_pair(
-    source: np.ndarray, target: np.ndarray, num_points: int, rng: np.random.Generator, surplus: float = 1.25
+    source: np.ndarray, target: np.ndarray, num_points: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Sample both clouds to `num_points` points of even, equal density.
 
-    One voxel size for both, found by bisection so that the sparser cloud fills about `surplus` times
-    `num_points` voxels; the centroids of the voxels; then a random choice among them. A cloud with too
-    few voxels is filled up with its own points, repeated if need be.
-
     source (N, 3), target (M, 3), N, M >= 1 -> (num_points, 3) twice, and the voxel size in the clouds' unit.
     """
-    voxel = pair_voxel_size(source, target, round(surplus * num_points), rng)
-    downsampled = [_sample(voxel_centroids(cloud, voxel), cloud, num_points, rng) for cloud in (source, target)]
-    return downsampled[0], downsampled[1], voxel
+    voxel = even_spacing(source, target, num_points, rng)
+    return sample_evenly(source, voxel, num_points, rng), sample_evenly(target, voxel, num_points, rng), voxel
 
 
-def _sample(candidates: np.ndarray, reserve: np.ndarray, num_points: int, rng: np.random.Generator) -> np.ndarray:
-    if len(candidates) >= num_points:
-        return candidates[rng.choice(len(candidates), num_points, replace=False)]
-    missing = num_points - len(candidates)
-    extra = reserve[rng.choice(len(reserve), missing, replace=len(reserve) < missing)]
-    return np.concatenate([candidates, extra])[rng.permutation(num_points)]
+def even_spacing(source: np.ndarray, target: np.ndarray, num_points: int, rng: np.random.Generator) -> float:
+    """The voxel size, by bisection, at which the sparser of two clouds fills 1.25 times `num_points` voxels or so."""
+    return pair_voxel_size(source, target, round(SURPLUS * num_points), rng)
+
+
+def sample_evenly(cloud: np.ndarray, voxel: float, num_points: int, rng: np.random.Generator) -> np.ndarray:
+    """A random choice (num_points, 3) among the centroids of a cloud's voxels; with too few voxels it is filled up with
+    the cloud's own points, repeated if need be."""
+    centroids = voxel_centroids(cloud, voxel)
+    if len(centroids) >= num_points:
+        return centroids[rng.choice(len(centroids), num_points, replace=False)]
+    missing = num_points - len(centroids)
+    extra = cloud[rng.choice(len(cloud), missing, replace=len(cloud) < missing)]
+    return np.concatenate([centroids, extra])[rng.permutation(num_points)]

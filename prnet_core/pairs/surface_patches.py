@@ -1,16 +1,18 @@
 """Rotation-invariant inputs of a pair: for each network point a normal and its patch of the dense cloud."""
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import small_gicp
 
 from prnet_core.geometry.normals import orient_away
-from prnet_core.pairs.normalise import downsample_pair
+from prnet_core.pairs.normalise import even_spacing, sample_evenly
 
 PATCH_POINTS, PATCH_CANDIDATES = 32, 96
 PATCH_RADIUS = 6.0  # spacings (voxels) of the dense cloud
 SPACING_NEIGHBOURS = 16
+MOST_EVEN_SHARE = 0.64  # of a dense cloud's points: more are not farther apart than these are
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class SurfaceInputs:
     patches: np.ndarray
     origin: np.ndarray
 
+    def part(self, rows: slice) -> SurfaceInputs:
+        """Some of the points."""
+        return SurfaceInputs(self.points[rows], self.normals[rows], self.patches[rows], self.origin)
+
 
 @dataclass(frozen=True)
 class SurfacePair:
@@ -60,9 +66,22 @@ class SurfacePair:
 
 def surface_pair(source: DenseCloud, target: DenseCloud, num_points: int, rng: np.random.Generator) -> SurfacePair:
     """Sample both clouds to `num_points` points of even, equal density and describe the surface around each."""
-    *points, spacing = downsample_pair(source.points, target.points, num_points, rng)
-    inputs = [surface_inputs(p, cloud, spacing) for p, cloud in zip(points, (source, target), strict=True)]
-    return SurfacePair(*inputs, spacing)
+    return surface_samples(source, target, num_points, 1, rng)[0]
+
+
+def surface_samples(
+    source: DenseCloud, target: DenseCloud, num_points: int, count: int, rng: np.random.Generator
+) -> list[SurfacePair]:
+    """`count` samples as `surface_pair` in one frame: of one spacing, and with one origin for each cloud."""
+    fewest = min(len(source.points), len(target.points))
+    even_points = min(num_points, ceil(MOST_EVEN_SHARE * fewest))
+    spacing = even_spacing(source.points, target.points, even_points, rng)
+    described = []
+    for cloud in (source, target):
+        points = np.concatenate([sample_evenly(cloud.points, spacing, num_points, rng) for _ in range(count)])
+        described.append(surface_inputs(points, cloud, spacing))
+    parts = [slice(first, first + num_points) for first in range(0, count * num_points, num_points)]
+    return [SurfacePair(*(inputs.part(rows) for inputs in described), spacing) for rows in parts]
 
 
 def surface_inputs(points: np.ndarray, cloud: DenseCloud, spacing: float) -> SurfaceInputs:

@@ -8,11 +8,14 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
-from prnet_core.pairs.surface_patches import DenseCloud, surface_pair
+from prnet_core.pairs.surface_patches import DenseCloud, surface_samples
 from prnet_core.registration.preprocess import PreparedCloud
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
+
+SAMPLE_POINTS = 384
+"""Points of a sample for a network with rotation-invariant inputs: the density that it is trained with."""
 
 
 def network_transforms(
@@ -60,20 +63,25 @@ def network_transforms(
 def _surface_transforms(
     network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range, count: int
 ) -> list[np.ndarray]:
-    """The `count` best transforms for each random choice of points (seed), the best of each choice first."""
+    """The `count` best transforms for each random choice of points (seed), the best of each choice first.
+
+    Points beyond SAMPLE_POINTS are further samples: descriptors of denser points see less around them, and the far
+    parts of a scan have no more points to give.
+    """
     from prnet_core.model.surface_inputs import pair_batch
 
     know_origins = source.origins is not None and target.origins is not None
     dense_source, dense_target = (dense_cloud(cloud, know_origins) for cloud in (source, target))
-    rngs = map(np.random.default_rng, seeds)
-    pairs = [surface_pair(dense_source, dense_target, num_points, rng) for rng in rngs]
+    samples = max(1, round(num_points / SAMPLE_POINTS)) if network.config.matching == "dual" else 1
+    size, rngs = num_points // samples, map(np.random.default_rng, seeds)
+    drawn = [surface_samples(dense_source, dense_target, size, samples, rng) for rng in rngs]
     device = next(network.parameters()).device
-    x, y = (cloud.to(device) for cloud in pair_batch(pairs))
-    outputs = network.hypotheses(x, y, count).double().cpu().numpy()
+    x, y = (cloud.to(device) for cloud in pair_batch([pair for pairs in drawn for pair in pairs]))
+    outputs = network.hypotheses(x, y, count, samples=samples).double().cpu().numpy()
     return [
-        pair.to_metric(se3.orthonormal(output))
+        pairs[0].to_metric(se3.orthonormal(output))
         for rank in range(count)
-        for output, pair in zip(outputs[:, rank], pairs, strict=True)
+        for output, pairs in zip(outputs[:, rank], drawn, strict=True)
         if np.isfinite(output).all()
     ]
 

@@ -7,7 +7,7 @@ import torch
 from prnet_core.geometry.random_rotations import any_rotation
 from prnet_core.model import PRNet, PRNetConfig, load_network, prnet_loss, save_network
 from prnet_core.model.surface_inputs import batch_of, pair_batch, surface_clouds
-from prnet_core.pairs.surface_patches import DenseCloud, surface_inputs, surface_pair
+from prnet_core.pairs.surface_patches import DenseCloud, point_spacing, surface_inputs, surface_pair, surface_samples
 
 
 def bumpy_cloud(count: int, seed: int = 0) -> np.ndarray:
@@ -98,6 +98,32 @@ def test_pairs_of_dense_clouds_map_between_units():
     assert clouds[0].points.shape == (2, 128, 3)
     assert clouds[0].patches.shape == (2, 128, 32, 5)
     assert len(clouds[0]) == 2
+
+
+def sphere(count: int, T: np.ndarray | None = None) -> DenseCloud:
+    points = bumpy_cloud(count)
+    normals = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return DenseCloud(points, normals, 0.1) if T is None else DenseCloud(moved(T, points), normals @ T[:3, :3].T, 0.1)
+
+
+def test_samples_of_a_pair_are_other_points_in_one_frame():
+    first, second = surface_samples(sphere(3000), sphere(3000, rigid(6)), 128, 2, np.random.default_rng(0))
+    assert first.spacing == second.spacing
+    np.testing.assert_array_equal(first.to_metric(np.eye(4)), second.to_metric(np.eye(4)))
+    assert not np.isin(first.source.points[:, 0], second.source.points[:, 0]).all()
+
+
+def test_the_spacing_is_not_below_that_of_the_dense_points():
+    """1,000 wanted points of a cloud of 500."""
+    pair = surface_pair(sphere(500), sphere(3000), 1000, np.random.default_rng(0))
+    assert pair.spacing > 0.5 * point_spacing(sphere(500).points)
+
+
+def test_hypotheses_of_two_samples_are_ranked_together():
+    samples = surface_samples(sphere(3000), sphere(3000), 200, 2, np.random.default_rng(0))
+    hypotheses = network().hypotheses(*pair_batch(samples), count=3, samples=2)
+    assert hypotheses.shape == (1, 3, 4, 4)
+    torch.testing.assert_close(hypotheses[0, 0], torch.eye(4), atol=0.2, rtol=0)
 
 
 def test_a_batch_gives_the_answers_of_its_pairs():
