@@ -1,5 +1,7 @@
 """Rotation-invariant inputs of a pair: for each network point a normal and its patch of the dense cloud."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import ceil
 
