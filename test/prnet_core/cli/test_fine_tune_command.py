@@ -1,6 +1,7 @@
 """`prnet fine-tune` on small files: table, JSON, weights, exit codes."""
 
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -14,6 +15,14 @@ from prnet_core.cli.main import app  # noqa: E402
 from prnet_core.fine_tuning.held_out import HeldOut  # noqa: E402
 from prnet_core.io.cloud_files import write_cloud_file  # noqa: E402
 from prnet_core.model import load_network, read_card  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def restored_handler():
+    """The command handles Ctrl-C until its process ends; here the process continues with other tests."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
 
 
 @pytest.fixture(scope="module")
