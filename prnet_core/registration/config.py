@@ -69,7 +69,7 @@ class RegistrationConfig:
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 8.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
-    min_detail: float = 0.05  # share that agrees beside the largest planes, without a guess; and up to
+    min_detail: float = 0.05  # share that agrees outside the largest planes, without a guess; and up to
     clear_detail: float = 0.1  # this share of it,
     min_detail_agreement: float = 0.75  # of what both see there, the share that agrees
     max_violation_weak: float = 0.045
@@ -86,9 +86,9 @@ class RegistrationConfig:
     max_violation_outstanding: float = 0.12  # moving things: accepted up to this violation where surfaces meet so well,
     min_surface_outstanding: float = 0.9
     outstanding_agreement: float = 1.1  # and the agreement is this many times that of every other transform, and
-    violation_per_detail: float = 3.0  # this times the violation divided by the share beside the largest planes
+    violation_per_detail: float = 3.0  # this times the violation divided by the share outside the largest planes
     min_surface_rough: float = 0.65  # sparse scans of leaves and edges, whose surfaces meet less: accepted from this,
-    max_violation_rough: float = 0.25  # up to this violation divided by the share beside the largest planes,
+    max_violation_rough: float = 0.25  # up to this violation divided by the share outside the largest planes,
     outstanding_agreement_rough: float = 1.6  # where the agreement is this many times that of every other transform
     min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 

@@ -42,7 +42,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
     detail = search.detail(chosen)
     if is_distinctive(detail, chosen.quality, config):
         return decision
-    share = f"{100 * detail.share:.1f} % agree beside the largest planes"
+    share = f"{100 * detail.share:.1f} % agree outside the largest planes"
     return Decision(chosen, WEAK, f"another place with like walls would agree as well, {share}: {decision.reason}")
 
 

@@ -1,4 +1,4 @@
-"""Detail: how much two clouds agree beside their largest planes. Corners of walls and floors fit many places.
+"""Detail: how much two clouds agree outside their largest planes. Corners of walls and floors fit many places.
 
 Lengths are in voxels.
 """
@@ -23,7 +23,7 @@ FEW_ON_PLANE = 6
 
 @dataclass(frozen=True)
 class Detail:
-    """What lies beside the three largest planes of the agreeing points; the smaller of both directions.
+    """What lies outside the three largest planes of the agreeing points; the smaller of both directions.
 
     share: points of the sample that agree there. agreement: of the visible points there that lie near the other cloud,
     the share on its surface.

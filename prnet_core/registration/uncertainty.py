@@ -42,7 +42,7 @@ def twist_to_target(quality: AlignmentQuality, target: PreparedCloud) -> np.ndar
 
 
 def free_direction(quality: AlignmentQuality, config: RegistrationConfig) -> str | None:
-    """The direction that the scene does not constrain, in words, or None when it constrains all."""
+    """The direction that the scene does not constrain, as text, or None when it constrains all."""
     _, directions, free, slides = _directions(quality, config)
     if not (free | slides).any():
         return None

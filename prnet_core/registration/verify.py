@@ -1,4 +1,4 @@
-"""From the alignment quality of a transform to a status with a reason in words."""
+"""From the alignment quality of a transform to a status with a reason as text."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def logistic(odds: float) -> float:
 
 
 def describe(quality: AlignmentQuality) -> str:
-    """Overlap, residual and free-space violation in words."""
+    """Overlap, residual and free-space violation as text."""
     text = (
         f"{100 * quality.overlap_source:.0f} % of the source and {100 * quality.overlap_target:.0f} % of the target "
         f"overlap, {quality.residual:.2f} voxels apart"
