@@ -84,10 +84,6 @@ class LocalMap:
         for frame in reversed(frames):
             self.add(frame)
 
-    def renew(self) -> None:
-        """Filter all keyframes again: their points have changed."""
-        self.restart(list(reversed(self._frames)))
-
     def target(self, voxel_size: float, position: np.ndarray, reach: float) -> PreparedCloud:
         """The map, prepared, as it is seen from `position` (3,): points within `reach`, and no backs of surfaces.
 
