@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
-from .neighbours import adjacency, knn, neighbour_max
+from .neighbours import adjacency, knn, knn_of_points, neighbour_max
 from .precision import at_least_float32
 from .processes import num_processes, sum_over_processes, update_running_statistics
 
@@ -37,7 +37,8 @@ class EdgeConv(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """(B, N, C_in) -> (B, N, C_out); the graph is built again from the features."""
-        neighbours = knn(features, self.num_neighbours)
+        is_in_space = features.shape[-1] == 3
+        neighbours = (knn_of_points if is_in_space else knn)(features, self.num_neighbours)
         if not self.training:
             scale, shift = self._running_affine()
             a = torch.nn.functional.linear(features, self.neighbour.weight * scale[:, None])

@@ -4,6 +4,7 @@ import torch
 from torch.nn.functional import layer_norm, relu
 
 from prnet_core.model import PRNetConfig, Transformer
+from prnet_core.model.attention import ROWS, in_one_memory
 from prnet_core.model.transformer import Attention
 
 CONFIG = PRNetConfig(embedding=16, feed_forward=24, num_heads=4)
@@ -53,3 +54,10 @@ def test_value_and_gradient_are_those_of_the_direct_form():
         form().square().sum().backward()
         gradients.append([parameter.grad.clone() for parameter in transformer.parameters()])
     torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_attention_in_one_memory_is_that_of_all_heads_at_once():
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(2, 3, n, 8, generator=generator) for n in (ROWS + 5, 70, 70))
+    expected = (q @ k.transpose(-1, -2)).softmax(dim=-1) @ v
+    torch.testing.assert_close(in_one_memory(q, k, v), expected)
