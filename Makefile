@@ -2,7 +2,7 @@
 #               BAG=path TOPIC=/points: on another bag.  ARGS=--wait: each scan waits for the answer to the one before
 # make test     the whole test suite, two files at a time.  ARGS='-k tf': arguments of pytest
 # make env      the environment alone (demo and test make it too)
-# make lint     ruff, the import contract, mypy
+# make lint     ruff, its format, the import contract, mypy
 #
 # TORCH=2.13.0, PYTHON=python3.12 and ROS_WHEELS=kilted choose torch, the interpreter and the ROS 2 wheels of the
 # environment.
@@ -26,5 +26,6 @@ env:
 
 lint:
 	@bash scripts/in_env.sh ruff check .
+	@bash scripts/in_env.sh ruff format --check .
 	@bash scripts/in_env.sh lint-imports --no-cache
 	@bash scripts/in_env.sh mypy
