@@ -82,7 +82,9 @@ class Table:
         is_violated = self.violation > config.max_violation_certain
         some &= ~(is_violated & (self.information < config.min_information_moving))
         scans = some | (self.detail > config.clear_detail)
-        return np.where(np.isfinite(self.violation), scans, self.detail >= config.min_detail)
+        objects = self.detail_agreement > config.clear_agreement_object
+        objects = (objects & (self.detail >= config.min_clear_detail_object)) | (self.detail >= config.min_detail)
+        return np.where(np.isfinite(self.violation), scans, objects)
 
     def outstanding(self, config: RegistrationConfig) -> np.ndarray:
         """Those that agree enough more than the distinct candidates of their pair, (N,): see `outstanding_factor`."""

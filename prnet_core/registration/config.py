@@ -93,6 +93,8 @@ class RegistrationConfig:
     min_information_moving: float = 0.012  # a violated scene that hardly constrains a direction needs clear detail
 
     min_agreement_weak_object: float = 0.32  # sensor origin not known
+    min_clear_detail_object: float = 0.04  # share that agrees outside the largest planes, where of what both see there
+    clear_agreement_object: float = 0.8  # more than this share agrees
     min_agreement_certain_object: float = 0.57  # no further hypotheses are tried from this agreement, or
     min_surface_certain_object: float = 0.85  # this surface agreement
     full_overlap: float = 0.85  # clouds that both overlap so far, no further apart than

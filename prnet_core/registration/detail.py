@@ -45,11 +45,12 @@ def measure_detail(
 def is_distinctive(detail: Detail, quality: AlignmentQuality, config: RegistrationConfig) -> bool:
     """Whether detail shows which of many places with like planes it is: much of it, or some that hardly differs.
 
-    Without sensor origins some is enough: what agrees there is not known to be seen. Where free space is violated and a
-    direction is hardly constrained, some detail may be what moves.
+    Without sensor origins some is enough, as what agrees there is not known to be seen, and less of it that hardly
+    differs. Where free space is violated and a direction is hardly constrained, some detail may be what moves.
     """
     if quality.violation is None:
-        return detail.share >= config.min_detail
+        is_clear = detail.share >= config.min_clear_detail_object and detail.agreement > config.clear_agreement_object
+        return is_clear or detail.share >= config.min_detail
     if detail.share > config.clear_detail:
         return True
     is_violated = quality.violation > config.max_violation_certain

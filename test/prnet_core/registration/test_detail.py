@@ -111,10 +111,12 @@ def test_little_detail_must_agree_where_both_see_it():
     assert is_distinctive(Detail(0.0, 0.0), quality, without_alternatives(config))
 
 
-def test_without_an_origin_some_detail_is_enough():
+def test_without_an_origin_some_detail_is_enough_and_less_that_hardly_differs():
     config, quality = RegistrationConfig(), replace(quality_with(), free_space=())
     assert is_distinctive(Detail(0.06, 0.4), quality, config)
-    assert not is_distinctive(Detail(0.04, 0.9), quality, config)
+    assert is_distinctive(Detail(0.045, 0.9), quality, config)
+    assert not is_distinctive(Detail(0.045, 0.7), quality, config)
+    assert not is_distinctive(Detail(0.03, 0.9), quality, config)
 
 
 def test_little_detail_of_a_scene_that_moves_and_hardly_constrains_a_direction_shows_nothing():
