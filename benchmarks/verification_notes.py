@@ -89,14 +89,14 @@ camera is used as far as its noise is below 1.2 % of the range, which the scan i
 are not constrained, and are left out of the percentages. Groups that were held out before: see `surveys.py`.
 """.splitlines()
 WITHOUT_ORIGIN_NOTES = """
-Objects and fused scans have no single sensor position, so that free space shows nothing. A transform is accepted where
-the clouds agree (`min_agreement_accepted`), where the surfaces of their overlap meet (`min_surface_agreement`: the
-agreement divided by the overlap) and, far from a guess, where more than planes agrees (`min_detail`; less is enough where
-hardly any of it differs, `clear_agreement_object`: 6 of 62 *fused rooms* and 3 of 76 held-out ones more, no incorrect
-one; the edges of a bare corner are 0.025 to 0.031 of the points). The first three thresholds are those of the scans,
-chosen on scans. The form of the rule was chosen on the groups here that are not held out. Before it, the agreement alone
-decided: 0.52, or 0.3 where all others agreed 1.2 times less. Clouds with little overlap were rejected, a large overlap
-that does not meet was accepted, and candidates were ranked by agreement alone.
+Objects and fused scans have no single sensor position, so that free space shows nothing. A transform is accepted
+where the clouds agree (`min_agreement_accepted`), where the surfaces of their overlap meet (`min_surface_agreement`:
+the agreement divided by the overlap) and, far from a guess, where more than planes agrees (`min_detail`; less is
+enough where hardly any of it differs, `clear_agreement_object`: 6 of 62 *fused rooms* and 3 of 76 held-out ones more,
+no incorrect one; the edges of a bare corner are 0.025 to 0.031 of the points). The first three thresholds are those
+of the scans, chosen on scans. The form of the rule was chosen on the groups here that are not held out. Before it,
+the agreement alone decided: 0.52, or 0.3 where all others agreed 1.2 times less. Clouds with little overlap were
+rejected, a large overlap that does not meet was accepted, and candidates were ranked by agreement alone.
 
 *Fused rooms*: 6 to 10 depth images of a short path, fused on a grid of 2.5 cm, of 12 simulated rooms, overlap 0.1 to
 0.7; *held out*: 12 other rooms, on which nothing was chosen; both measured twice, with this rule and with one more
