@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 class Sequence:
     """Scans in order, their point times or None, and the true poses (N, 4, 4) at the stamps, or None.
 
-    voxels: two voxel sizes for peers that take one, in metres. sweep: seconds that a scan takes.
+    voxels: two voxel sizes for peers that take one, in metres. turn: seconds that a scan without point times takes,
+    where it is known. sweep: seconds that a scan takes.
     """
 
     name: str
@@ -36,10 +37,11 @@ class Sequence:
     scans: list[np.ndarray]
     times: list[np.ndarray] | None
     ground_truth: np.ndarray | None
+    turn: float = 0.0
 
     @property
     def sweep(self) -> float:
-        return 0.0 if self.times is None else float(np.median([np.ptp(t) for t in self.times if len(t)]))
+        return self.turn if self.times is None else float(np.median([np.ptp(t) for t in self.times if len(t)]))
 
     @property
     def interval(self) -> float:
@@ -69,8 +71,10 @@ DRIVES = (
     ("street, 64 beams, speed bumps", "street", "lidar64", OUTDOORS, {"num_bumps": 4}),
     ("street, 32 beams, 20 % lost, stamps with 5 ms of jitter", "street", "lidar32", OUTDOORS,
      {"lost_share": 0.2, "stamp_jitter": 0.005}),
+    ("street, 64 beams, no point times", "street", "lidar64", OUTDOORS, {"point_times": False}),
     ("park, 64 beams", "park", "lidar64", OUTDOORS, {}),
     ("office with people, 32 beams", "office", "lidar32", INDOORS, {}),
+    ("office with people, 32 beams, no point times", "office", "lidar32", INDOORS, {"point_times": False}),
     ("office with people, 16 beams at 5 Hz", "office", "lidar16", INDOORS, {"rate": 5.0}),
     ("stairs with people, 16 beams at 5 Hz", "stairs", "lidar16", INDOORS, {"rate": 5.0}),
     ("office, Livox-like", "office", "livox", INDOORS, {}),
@@ -81,17 +85,20 @@ DRIVES = (
 )  # fmt: skip
 
 
-def drive(name: str, place: str, sensor: str, voxels: tuple[float, float], num_scans: int, **options) -> Sequence:
-    """A simulated drive, its ground truth at the true start of each scan."""
+def drive(
+    name: str, place: str, sensor: str, voxels: tuple[float, float], num_scans: int, point_times: bool = True, **options
+) -> Sequence:
+    """A simulated drive, its ground truth at the true start of each scan. point_times: whether the scans have them."""
     scans = list(make_drive(place, sensor, num_scans, **options))
-    has_times = np.ptp(scans[0].point_times) > 0.0
+    turn = float(np.ptp(scans[0].point_times))
     return Sequence(
         name,
         voxels,
         np.array([scan.stamp for scan in scans]),
         [scan.points for scan in scans],
-        [scan.point_times for scan in scans] if has_times else None,
+        [scan.point_times for scan in scans] if turn and point_times else None,
         np.array([scan.T_world_sensor for scan in scans]),
+        turn,
     )
 
 

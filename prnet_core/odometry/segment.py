@@ -187,7 +187,7 @@ class Segment:
         for index in range(len(self.keyframes)):
             self.keyframes[index].deskew(spin.times(self.keyframes[index].points))
         self.keyframes.release()
-        self.map.restart([self.map.newest])  # the poses of older ones have the errors of distorted sweeps
+        self.map.restart([self.keyframes[-1], self.keyframes[-2]])  # older ones have the errors of distorted sweeps
 
     def relocate(
         self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult

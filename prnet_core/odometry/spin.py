@@ -29,6 +29,7 @@ MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
 MIN_SHARE, NUM_SECTORS = 0.01, 8  # of the points, in each sector of the azimuth: the sensor sees all around
 MIN_DEVIATION = 0.02  # seconds: the velocity changes within a turn, and the estimate of one pair with it
 SIGNIFICANT, AGREEING = 4.0, 3.0  # standard deviations of the mean from zero, and of the pairs from the mean
+SLOW_SIGNIFICANT = 6.0  # where scans were left out: nothing else than the pairs shows the seconds of a turn
 RULED_OUT = 2.0  # standard deviations by which the mean is below MIN_SECONDS
 LINEAR_SHARE = 0.5  # of a turn's seconds, about, that one step shows: the matches are those of distorted sweeps
 MIN_SECONDS, MAX_INTERVALS = 0.04, 1.2  # of a turn; the latter in intervals between scans
@@ -113,7 +114,8 @@ class SpinEstimate:
         each, deviations = np.array(self._pairs).T
         informative = deviations < INFORMATIVE * abs(mean)
         agree = informative & (np.abs(each - mean) < AGREEING * np.maximum(deviations, MIN_DEVIATION))
-        is_shown = MIN_SECONDS < abs(mean) < MAX_INTERVALS * interval and abs(mean) > SIGNIFICANT * deviation
+        significant = SIGNIFICANT if abs(abs(mean) - interval) < FULL_RATE * interval else SLOW_SIGNIFICANT
+        is_shown = MIN_SECONDS < abs(mean) < MAX_INTERVALS * interval and abs(mean) > significant * deviation
         if not is_shown or agree.sum() < max(MIN_PAIRS, MOST * informative.sum()):
             return None
         seconds = float(np.average(each[agree], weights=1.0 / np.maximum(deviations[agree], MIN_DEVIATION) ** 2))
