@@ -10,8 +10,6 @@ rows x y z t (seconds after the stamp), times.txt, poses.txt (12 numbers per row
 times are read from the bag only.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Validation of the network, without refinement, on pairs of held-out scans."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -4,8 +4,6 @@ A thread would share Python's lock with the registration and could not be ended 
 has a low priority, its own number of threads, and can be ended at any moment. It runs `process_main`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

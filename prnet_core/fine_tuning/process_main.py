@@ -4,8 +4,6 @@ It answers one line of JSON per step, {"progress": ...}, and {"report": ...} or 
 its standard input closes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Progress and errors of a run, in types that need no PyTorch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

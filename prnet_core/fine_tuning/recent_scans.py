@@ -1,7 +1,5 @@
 """The latest scans that differ from each other, for fine-tuning."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A fine-tuning run: tune a copy of the network, validate it on held-out scans, keep the better weights."""
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Examples with a known transform, made from a few real scans."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Transforms between neighbouring scans from our own registration: real pairs, labelled without ground truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs for a network with rotation-invariant inputs, from two clouds of one world: as a registration prepares them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The steps of a fine-tuning run."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

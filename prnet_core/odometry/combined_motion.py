@@ -3,8 +3,6 @@
 The update of a Kalman filter for one pose, see Thrun, Burgard and Fox, "Probabilistic Robotics", 2005, section 3.3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

@@ -1,7 +1,5 @@
 """The motion of the robot's base, from that of a sensor fixed to it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

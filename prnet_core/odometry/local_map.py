@@ -1,7 +1,5 @@
 """The local map: the last keyframes joined, as the targets that a scan is registered to and refined on."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The search for a scan that is not near its prediction: on the local map, or on a keyframe."""
 
-from __future__ import annotations
-
 import time as clock
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The sensor's motion while it is lost: scans are tracked in a local map of their own."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import numpy as np

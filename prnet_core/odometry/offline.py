@@ -1,7 +1,5 @@
 """Odometry over recorded scans: a folder or a bag."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A picture of a trajectory, beside the ground truth where there is one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The predicted pose of the sensor at the next scan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The scale of the scene around the sensor, and the voxel size that suits it."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A trajectory from consecutive scans."""
 
-from __future__ import annotations
-
 import time as clock
 from dataclasses import replace
 

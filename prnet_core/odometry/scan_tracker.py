@@ -1,7 +1,5 @@
 """Fast registration of a scan near its predicted pose."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """A local map, and the sensor's pose and motion in it: scans that are related by measurement."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Iterable, Iterator
 from itertools import chain

@@ -5,8 +5,6 @@ ahead and later at the side was measured at other times of the turn: what is lef
 takes, in which sense, and where it begins. Clouds that a driver has deskewed already show a turn of no time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Stamps of consecutive scans: which are late, outliers, or the start of another time."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The motion of the first two sweeps, when no velocity is known that would deskew them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

@@ -1,7 +1,5 @@
 """The pose of a sensor and its motion within one sweep, estimated together (CT-ICP, Dellenbach et al., ICRA 2022)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.geometry import se3

@@ -1,7 +1,5 @@
 """Acceptance of a scan near its predicted pose: nearness to the prediction counts in the verification."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

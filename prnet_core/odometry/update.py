@@ -1,7 +1,5 @@
 """The odometry's answer to one scan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

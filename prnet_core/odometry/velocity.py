@@ -4,8 +4,6 @@ Points alone hardly show a velocity that deskewed the keyframes as well: all swe
 between two sweeps shows it, where the stamps are exact.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

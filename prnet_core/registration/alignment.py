@@ -1,7 +1,5 @@
 """How well two clouds agree under a transform, in voxel units."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

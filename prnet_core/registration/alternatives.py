@@ -1,7 +1,5 @@
 """Alternatives to a transform: rotations that a symmetric object or room would hide."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 
 import numpy as np

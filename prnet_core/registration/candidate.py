@@ -1,7 +1,5 @@
 """What a search refines: transforms between its stages, and measured ones at its end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

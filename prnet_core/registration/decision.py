@@ -1,7 +1,5 @@
 """From the best candidate of a search to a status: verified, or one of several that fit alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -3,8 +3,6 @@
 Lengths are in voxels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hypotheses from matched local features: no guess and no network needed, any rotation."""
 
-from __future__ import annotations
-
 import numpy as np
 import small_gicp
 

@@ -4,8 +4,6 @@ Lengths are in voxels. Only solid points count: seen at an angle by their own se
 surface that is thinner than the noise that the voxel filter leaves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

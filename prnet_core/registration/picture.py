@@ -1,7 +1,5 @@
 """A pair before and after registration: a picture, and a window."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

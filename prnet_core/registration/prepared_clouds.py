@@ -1,7 +1,5 @@
 """Prepared clouds that are kept for the next registration to them."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ A plane is linear in the inverse range: 1/r = a . d for the unit directions d of
 leave of such a fit is the noise of the sensor, relative to the range.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import small_gicp
 

@@ -1,7 +1,5 @@
 """The result of a registration, with its verification."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A voxel size at which the neighbours of a point lie on a surface, and not all on one ring of a LiDAR."""
 
-from __future__ import annotations
-
 import numpy as np
 import small_gicp
 

@@ -1,7 +1,5 @@
 """Whether a cloud is a scan in its sensor's own frame, by its points alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from prnet_core.registration.preprocess import clean_points

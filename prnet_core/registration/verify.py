@@ -1,7 +1,5 @@
 """From the alignment quality of a transform to a status with a reason as text."""
 
-from __future__ import annotations
-
 from math import inf
 
 import numpy as np

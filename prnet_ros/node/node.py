@@ -1,7 +1,5 @@
 """The node: lifecycle and callbacks."""
 
-from __future__ import annotations
-
 import functools
 import platform
 import sys
