@@ -90,7 +90,7 @@ SPECIAL = {
 
 
 def left_out_configs(groups: dict[str, list[Row]]) -> tuple[dict[str, RegistrationConfig], list[str]]:
-    """Thresholds of each group, chosen without it; and all of them, in words."""
+    """Thresholds of each group, chosen without it; and all of them, as text."""
     groups = {name: rows for name, rows in groups.items() if name not in ALIKE}
     table = make_table(groups)
     check_table(table, [row for rows in groups.values() for row in rows])
@@ -114,7 +114,7 @@ def check_table(table: Table, rows: list[Row]) -> None:
 
 
 def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = None) -> tuple[str, dict]:
-    """Markdown and what it is made of. part: of the benchmark, in words; the whole development without notes."""
+    """Markdown and what it is made of. part: of the benchmark, as text; the whole development without notes."""
     title = f"Verification of registrations{part}"
     lines = [
         "Candidates are refined hypotheses, correct by the tolerance of their group (2 degrees and 0.3 m unless the",

@@ -150,7 +150,7 @@ def counters(values: dict[str, str]) -> Counter[str]:
 
 
 def problems(result: dict) -> list[str]:
-    """What exceeds a limit, in words."""
+    """What exceeds a limit, as text."""
     found = []
     growth = result["end"]["megabytes"] / result["settled"]["megabytes"] - 1.0
     if growth > MAX_GROWTH:

@@ -52,7 +52,7 @@ class HeldOut:
         return gain > 0.0 and gain >= min_gain * self.before.error_deg
 
     def verdict(self, min_gain: float) -> str:
-        """The comparison in words."""
+        """The comparison as text."""
         before, after = self.before.error_deg, self.best_tuned.error_deg
         if after >= before:
             return "the held-out error did not fall"

@@ -17,7 +17,7 @@ class FineTuneReport:
     """network: the tuned copy, or a copy of the given one where nothing better was found; in evaluation mode;
         None where a report was read without it.
 
-    kept: 'tuned' or 'original', and `reason` says why in words.
+    kept: 'tuned' or 'original', and `reason` says why.
     before, after: held-out scores of the given network and of the best tuned weights.
     loss_curve: (step, loss) of every finite step, validations: (step, held-out error in degrees), step 0 first.
     skipped_steps: left out because the loss or the gradient was not finite.

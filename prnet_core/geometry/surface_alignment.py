@@ -23,7 +23,7 @@ STEP_SCALES, LAST_SCALES = (2.0, 1.5, 1.0, 0.7), (1.0, 0.7, 0.5)
 REACH = 3.0
 """Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
-"""In squared spacings and points, and as a share of the mean diagonal: what no surface holds stays."""
+"""In squared spacings and points, and as a share of the mean diagonal: directions that no surface constrains do not change."""
 MIN_SIMILARITY = 0.5
 HEIGHTS_IN_SPACING = 2.0
 """Decay of the agreement with the distance from a plane."""
@@ -99,7 +99,7 @@ def surface_support(transforms: Tensor, surfaces: Surfaces) -> Tensor:
     """Support (..., S) of transforms (..., S, 4, 4): mean over points of c s^2 / (s^2 + d^2).
 
     d: distance of a source point to the nearest point of the target; s: a point spacing. c is one where the normals of
-    both points agree and -1/2 where they do not: a floor that is moved along itself, or a wall that comes to lie behind
+    both points agree and -1/2 where they do not: a floor that is moved along itself, or a wall that is moved behind
     another one, would otherwise support a transform.
     """
     contact = _contact(transforms, surfaces.some(SUPPORT_POINTS))

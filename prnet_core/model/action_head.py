@@ -46,7 +46,7 @@ class ActionHead(nn.Module):
         self.matching = matching
 
     def scores(self, source_features: Tensor, target_features: Tensor) -> Tensor:
-        """(B, K_X, C), (B, K_Y, C) -> (B, K_X, K_Y) in float32, whatever the autocast."""
+        """(B, K_X, C), (B, K_Y, C) -> (B, K_X, K_Y) in float32, also under autocast."""
         with torch.autocast(source_features.device.type, enabled=False):
             channels = source_features.shape[-1]
             source_features, target_features = at_least_float32(source_features), at_least_float32(target_features)

@@ -71,7 +71,7 @@ class PRNetConfig(NetworkConfig):
     cycle_weight: float = 0.1
     global_feature_weight: float = 0.1
     loss_form: LossForm = "exact"
-    """"printed": the paper's formulas to the letter; "exact", also in `paper()`: ours, zero at the correct transform
+    """"printed": the paper's formulas as printed; "exact", also in `paper()`: ours, zero at the correct transform
     (model/losses.py)."""
     motion_weight: float = 1.0
     """Weight of the paper's terms; 0 leaves the matching term alone and saves the Procrustes of the training."""

@@ -1,6 +1,6 @@
 """The loss, term by term (paper, section 4.3), and our matching term.
 
-Two forms: "printed" is the paper's formula to the letter; "exact" is ours (docs/paper.md, "Where the code differs from
+Two forms: "printed" is the paper's formula as printed; "exact" is ours (docs/paper.md, "Where the code differs from
 the paper").
 """
 
@@ -77,7 +77,7 @@ def prnet_loss(
     pass does not reach the passes before it.
 
     T_target_source: the true transform (B, 4, 4). Returns scalars: "total" and, undiscounted and summed over the
-    passes, "motion", "cycle", "global_feature", "matching". Computed in float32 whatever the autocast.
+    passes, "motion", "cycle", "global_feature", "matching". Computed in float32, also under autocast.
     """
     with torch.autocast(T_target_source.device.type, enabled=False):
         return _sum_over_passes(output, T_target_source, config, matches)

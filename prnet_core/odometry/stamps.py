@@ -28,7 +28,7 @@ class StampFilter:
         return float(np.median(self._intervals)) if self._intervals else None
 
     def check(self, stamp: float) -> tuple[str, str]:
-        """USED, IGNORED or RESET, and the reason in words. Raises ValueError when the stamp is not finite."""
+        """USED, IGNORED or RESET, and the reason as text. Raises ValueError when the stamp is not finite."""
         if not np.isfinite(stamp):
             raise ValueError(f"a stamp must be finite, not {stamp}")
         if self._last is None:

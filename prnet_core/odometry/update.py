@@ -27,7 +27,7 @@ class OdometryUpdate:
     elapsed: seconds over which the motion was measured, or None: at the first scan, and after a relocation.
     covariance: (6, 6) of T_odom_sensor, x y z rx ry rz about the odometry frame's axes; it grows.
     sweep: the scan's usable points as measured; `points` are they deskewed, `rows` the rows of the input that they are.
-    notes: what was left out or not trusted in this scan, in words.
+    notes: what was left out or not trusted in this scan, as text.
     """
 
     status: str

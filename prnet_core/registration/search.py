@@ -129,7 +129,7 @@ class Search:
         if self.network is not None and not any(map(self._is_verified, self.candidates)):
             network, config = self.network, self.config
             yield lambda: self._refine_network(network)
-            if network.config.features != "surface":  # whose one run gives several hypotheses, whatever the rotation
+            if network.config.features != "surface":  # one run gives several hypotheses, for any rotation
                 seeds = range(1, 1 + config.network_samples)
                 yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
 
