@@ -23,7 +23,7 @@ STEP_SCALES, LAST_SCALES = (2.0, 1.5, 1.0, 0.7), (1.0, 0.7, 0.5)
 REACH = 3.0
 """Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
-"""In squared spacings and points, and as a share of the mean diagonal: directions that no surface constrains do not change."""
+"""In squared spacings and points, and as a share of the mean diagonal: unconstrained directions do not change."""
 MIN_SIMILARITY = 0.5
 HEIGHTS_IN_SPACING = 2.0
 """Decay of the agreement with the distance from a plane."""

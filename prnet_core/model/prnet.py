@@ -58,7 +58,7 @@ class RegistrationPass:
     """(B, K_X, K_Y) and (B, K_Y, K_X), rows sum to one."""
     mean_source: Tensor
     mean_target: Tensor
-    """Global features (B, C)."""
+    """Global features Psi (B, C)."""
     temperature: Tensor | None
     """lambda (B,); None with the matching "dual"."""
     dual_log_probabilities: tuple[Tensor, Tensor] | None = None
