@@ -1,5 +1,7 @@
 """The node: lifecycle and callbacks."""
 
+from __future__ import annotations
+
 import functools
 import platform
 import sys
