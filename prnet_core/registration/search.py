@@ -120,7 +120,7 @@ class Search:
             return
         if self.network is not None and hypotheses == "network":
             network = self.network
-            yield lambda: self._refine_network(network) or self.refine([("centroid", centroid)])
+            yield lambda: self.refine(self._network(network, range(1), 1) or [("centroid", centroid)])
             return
         yield lambda: self.refine([("identity", identity), ("centroid", centroid)])
         yield lambda: self.refine(self._features())
@@ -128,7 +128,7 @@ class Search:
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
         if self.network is not None and not any(map(self._is_verified, self.candidates)):
             network, config = self.network, self.config
-            yield lambda: self._refine_network(network)
+            yield lambda: self.refine(self._network(network, range(1), 1))
             if network.config.features != "surface":  # one run gives several hypotheses, for any rotation
                 seeds = range(1, 1 + config.network_samples)
                 yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
@@ -215,15 +215,6 @@ class Search:
             if len(hypotheses) == 1:
                 return [self._finish_one(*hypotheses[0])]
             return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
-
-    def _refine_network(self, network: PRNet) -> list[Candidate]:
-        """`refine` of the network's hypotheses. Those with rotation-invariant inputs are aligned already: where little
-        overlaps, coarse GICP pulls them away."""
-        hypotheses = self._network(network, range(1), 1)
-        if network.config.features != "surface":
-            return self.refine(hypotheses)
-        with self._timed("refine"):
-            return self._finish_best(self._promising(hypotheses, self.config.overlap_distance_voxels))
 
     def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
         """One hypothesis through all stages: there is nothing to choose between."""
