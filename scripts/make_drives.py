@@ -12,6 +12,7 @@ times are read from the bag only.
 
 import argparse
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def write_folder(path: Path, drive: Drive) -> None:
     (path / "scene.txt").write_text(f"{drive.place.name}\n", encoding="utf-8")
 
 
-def _with_progress(drive: Drive) -> tqdm[DriveScan]:
+def _with_progress(drive: Drive) -> Iterable[DriveScan]:
     return tqdm(drive, total=drive.num_scans, unit="scan")
 
 
