@@ -130,7 +130,7 @@ def street_poses(street: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def street_motion(sequence: Sequence, street: Path) -> np.ndarray:
-    """The motion (4, 4) from the first to the last scan of a street recording, or of some of its scans."""
+    """The relative pose (4, 4) of the first and the last scan of a street recording, or of some of its scans."""
     stamps, poses = street_poses(street)
     return se3.invert(poses[0]) @ poses[np.abs(stamps - sequence.stamps[-1]).argmin()]
 
