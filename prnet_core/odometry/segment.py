@@ -10,13 +10,13 @@ from prnet_core.geometry import se3
 from prnet_core.odometry.combined_motion import combined_motion
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.covariance import compose_covariance
+from prnet_core.odometry.initial_velocity import estimate_initial_velocities
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.scan_tracker import Attempt, attempts, nearest_prediction, track
 from prnet_core.odometry.spin import SpinEstimate
-from prnet_core.odometry.start_motion import estimate_start_motion
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.tracking import Registrations, Tracking
@@ -219,7 +219,7 @@ class Segment:
             return
         still = Predicted(np.eye(4), self.twist)
         guess = self.prediction.with_guess(np.eye(4), still)[0].pose
-        found = estimate_start_motion(self._registrations, first, sweep, elapsed, self.scale.voxel_size, guess)
+        found = estimate_initial_velocities(self._registrations, first, sweep, elapsed, self.scale.voxel_size, guess)
         if found is None:
             return
         twist_first, self.twist = found

@@ -63,7 +63,7 @@ class SpinEstimate:
     def __init__(self) -> None:
         self.spin: Spin | None = None
         self._newest: Keyframe | None = None
-        self._evidence = np.zeros((len(SEAMS), 2))
+        self._normal_equations = np.zeros((len(SEAMS), 2))
         self._pairs: list[tuple[float, float]] = []  # seconds of a turn, and their deviation
 
     def timed(self, sweep: Sweep) -> Sweep:
@@ -85,9 +85,9 @@ class SpinEstimate:
         if not (sees_all_around(first.points) and sees_all_around(second.points)):
             return None
         pair = _Pair(first, second, voxel_size, config)
-        self._evidence += pair.evidence()
-        by_seam = -self._evidence[:, 0] / np.maximum(self._evidence[:, 1], 1e-12)
-        best = int(np.argmax(by_seam**2 * self._evidence[:, 1]))
+        self._normal_equations += pair.normal_equations()
+        by_seam = -self._normal_equations[:, 0] / np.maximum(self._normal_equations[:, 1], 1e-12)
+        best = int(np.argmax(by_seam**2 * self._normal_equations[:, 1]))
         begin = self._mean()[0] if self._pairs else float(np.clip(by_seam[best] / LINEAR_SHARE, -interval, interval))
         seam = float(SEAMS[best])
         self._pairs.append(pair.estimate(Spin(begin, seam)))
@@ -141,7 +141,7 @@ class _Pair:
             for frame, voxels in ((first, 0.5), (second, 1.4))
         )
 
-    def evidence(self) -> np.ndarray:
+    def normal_equations(self) -> np.ndarray:
         """For each of SEAMS the weighted products of the residuals, and of the derivatives, with the derivatives by the
         seconds of a turn, after the best pose: (S, 2)."""
         target, points = self._clouds(Spin(0.0, 0.0))

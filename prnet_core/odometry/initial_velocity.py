@@ -1,4 +1,4 @@
-"""The motion of the first two sweeps, when no velocity is known that would deskew them."""
+"""The velocities of the first two sweeps, when none is known that would deskew them."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ MAX_POINTS = 12_000  # of a sweep, about: the voxel filter leaves a few thousand
 MAX_CORRECTION = 4.0  # voxels by which a pose may move when the sweep's own twist is estimated
 
 
-def estimate_start_motion(
+def estimate_initial_velocities(
     registrations: Registrations,
     first: Sweep,
     second: Sweep,
