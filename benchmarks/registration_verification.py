@@ -24,18 +24,13 @@ from registration_data import shape_views
 from results_page import page, write_results
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
+    PLACES,
     Pair,
     available_groups,
     different_places,
-    eighth_places,
-    fifth_places,
-    fourth_places,
     later_places,
     narrow_places,
     pairs,
-    seventh_places,
-    sixth_places,
-    third_places,
     twin_pairs,
 )
 from verification_fit import draw_reliability, left_out_confidence, reliability, write_calibration
@@ -71,12 +66,7 @@ SPECIAL = {
     "held out later different places": partial(held_out_places, LATER_HELD_OUT, LATER_SEED),
     "different places": different_places,
     "later different places": later_places,
-    "third different places": third_places,
-    "fourth different places": fourth_places,
-    "fifth different places": fifth_places,
-    "sixth different places": sixth_places,
-    "seventh different places": seventh_places,
-    "eighth different places": eighth_places,
+    **PLACES,
     "narrow places": narrow_places,
     "different twins": lambda: twin_pairs(0, False),
     "different objects": different_objects,

@@ -7,7 +7,8 @@ relative pose, and `different_places()` pairs without a correct answer.
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -95,22 +96,6 @@ def later_places() -> Iterator[Pair]:
             yield _different(group, f"{name}, {other}", scans[0][0], others[0][0])
 
 
-def third_places() -> Iterator[Pair]:
-    """Pairs of different places of `THIRD_SURVEYS`, except the halls, whose walls and columns are equal."""
-    surveys = {name: survey for name, survey in THIRD_SURVEYS.items() if name != "40 rings"}
-    yield from places_around(surveys, SEED_THIRD)
-
-
-def fourth_places() -> Iterator[Pair]:
-    """Pairs of different places of `FOURTH_SURVEYS`, 320."""
-    yield from places_around(FOURTH_SURVEYS, SEED_FOURTH, (1, 2, 3, 4))
-
-
-def fifth_places() -> Iterator[Pair]:
-    """Pairs of different places of `FIFTH_SURVEYS`, 100."""
-    yield from places_around(FIFTH_SURVEYS, SEED_FIFTH, (1, 2))
-
-
 def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3)) -> Iterator[Pair]:
     """Pairs of different places: every recording of a survey with the ones `steps` later, the first after the last."""
     for group in surveys:
@@ -121,20 +106,19 @@ def places_around(surveys: Surveys, seed: int, steps: tuple[int, ...] = (1, 2, 3
                 yield _different(group, f"{name}, {other}", scans[0][0], others[step % 2][0])
 
 
-def sixth_places() -> Iterator[Pair]:
-    """Pairs of different places of `SIXTH_SURVEYS`, 240."""
-    yield from places_around(SIXTH_SURVEYS, SEED_SIXTH)
+def without_halls(surveys: Surveys) -> Surveys:
+    """Without halls that have equal walls, columns or closets."""
+    return {name: survey for name, survey in surveys.items() if name != "40 rings" and "hall" not in name}
 
 
-def seventh_places() -> Iterator[Pair]:
-    """Pairs of different places of `SEVENTH_SURVEYS`, 180."""
-    yield from places_around(SEVENTH_SURVEYS, SEED_SEVENTH)
-
-
-def eighth_places() -> Iterator[Pair]:
-    """Pairs of different places of `EIGHTH_SURVEYS`, 200, except the halls, whose closets and columns are equal."""
-    surveys = {name: survey for name, survey in EIGHTH_SURVEYS.items() if "hall" not in name}
-    yield from places_around(surveys, SEED_EIGHTH, (1, 2))
+PLACES: dict[str, Callable[[], Iterator[Pair]]] = {
+    "third different places": partial(places_around, without_halls(THIRD_SURVEYS), SEED_THIRD),
+    "fourth different places": partial(places_around, FOURTH_SURVEYS, SEED_FOURTH, (1, 2, 3, 4)),
+    "fifth different places": partial(places_around, FIFTH_SURVEYS, SEED_FIFTH, (1, 2)),
+    "sixth different places": partial(places_around, SIXTH_SURVEYS, SEED_SIXTH),
+    "seventh different places": partial(places_around, SEVENTH_SURVEYS, SEED_SEVENTH),
+    "eighth different places": partial(places_around, without_halls(EIGHTH_SURVEYS), SEED_EIGHTH, (1, 2)),
+}
 
 
 def _simulated(group: str, seed: int) -> Iterator[Pair]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class Keyframe:
     points: np.ndarray
     T_map_sensor: np.ndarray
     covariance: np.ndarray
+    twist: np.ndarray
     segment: int = 0
-    twist: np.ndarray = field(default_factory=lambda: np.zeros(6))
 
     def __post_init__(self) -> None:
         self.points = self.points.astype(np.float32)
@@ -76,12 +76,9 @@ class Keyframes:
     def __getitem__(self, index: int) -> Keyframe:
         return self._frames[index]
 
-    def add(
-        self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray, twist: np.ndarray | None = None
-    ) -> Keyframe:
-        """Keep a scan (N, 3), at most `max_points` of its points. twist: (6,) of the sensor, or None: standing."""
-        twist = np.zeros(6) if twist is None else twist
-        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, self._segment, twist)
+    def add(self, points: np.ndarray, T_map_sensor: np.ndarray, covariance: np.ndarray, twist: np.ndarray) -> Keyframe:
+        """Keep a scan (N, 3), at most `max_points` of its points. twist: (6,) of the sensor."""
+        frame = Keyframe(at_most(points, self._max_points), T_map_sensor, covariance, twist, self._segment)
         self._frames.append(frame)
         if len(self._frames) > self._max_frames:
             self._drop_one()

@@ -57,6 +57,11 @@ def shares(points: np.ndarray, seam: float) -> np.ndarray:
     return np.mod(np.arctan2(points[:, 1], points[:, 0]) - seam, 2.0 * np.pi) / (2.0 * np.pi) - 0.5
 
 
+def is_full_rate(seconds: float, interval: float) -> bool:
+    """Whether a turn lasts about from one scan to the next."""
+    return abs(abs(seconds) - interval) < FULL_RATE * interval
+
+
 class SpinEstimate:
     """Estimates the spin of a sensor from pairs of keyframes, until enough of them agree."""
 
@@ -90,7 +95,8 @@ class SpinEstimate:
         best = int(np.argmax(by_seam**2 * self._normal_equations[:, 1]))
         begin = self._mean()[0] if self._pairs else float(np.clip(by_seam[best] / LINEAR_SHARE, -interval, interval))
         seam = float(SEAMS[best])
-        self._pairs.append(pair.estimate(Spin(begin, seam)))
+        seconds, deviation = pair.estimate(Spin(begin, seam))
+        self._pairs.append((seconds, max(deviation, MIN_DEVIATION)))
         self.spin = self._agreed(seam, interval)
         return self.spin
 
@@ -103,7 +109,7 @@ class SpinEstimate:
         if not self._pairs:
             return 0.0, np.inf
         seconds, deviations = np.array(self._pairs).T
-        information = 1.0 / np.maximum(deviations, MIN_DEVIATION) ** 2
+        information = 1.0 / deviations**2
         return float(np.average(seconds, weights=information)), float(1.0 / np.sqrt(information.sum()))
 
     def _agreed(self, seam: float, interval: float) -> Spin | None:
@@ -111,13 +117,13 @@ class SpinEstimate:
         mean, deviation = self._mean()
         each, deviations = np.array(self._pairs).T
         informative = deviations < INFORMATIVE * abs(mean)
-        agree = informative & (np.abs(each - mean) < AGREEING * np.maximum(deviations, MIN_DEVIATION))
-        significant = SIGNIFICANT if abs(abs(mean) - interval) < FULL_RATE * interval else SLOW_SIGNIFICANT
+        agree = informative & (np.abs(each - mean) < AGREEING * deviations)
+        significant = SIGNIFICANT if is_full_rate(mean, interval) else SLOW_SIGNIFICANT
         is_shown = MIN_SECONDS < abs(mean) < MAX_INTERVALS * interval and abs(mean) > significant * deviation
         if not is_shown or agree.sum() < max(MIN_PAIRS, MOST * informative.sum()):
             return None
-        seconds = float(np.average(each[agree], weights=1.0 / np.maximum(deviations[agree], MIN_DEVIATION) ** 2))
-        if abs(abs(seconds) - interval) < FULL_RATE * interval:
+        seconds = float(np.average(each[agree], weights=1.0 / deviations[agree] ** 2))
+        if is_full_rate(seconds, interval):
             seconds = float(np.copysign(interval, seconds))
         return Spin(seconds, seam)
 

@@ -9,7 +9,7 @@ from prnet_core.registration import RegistrationConfig
 
 def test_keyframes_prepared_for_a_search_are_bounded_and_kept_for_the_next_one():
     keyframes = Keyframes(max_frames=2 * MAX_PREPARED, max_points=500, num_protected=2)
-    frames = [keyframes.add(scan(i)[0], scan(i)[1], np.eye(6)) for i in range(MAX_PREPARED + 3)]
+    frames = [keyframes.add(scan(i)[0], scan(i)[1], np.eye(6), np.zeros(6)) for i in range(MAX_PREPARED + 3)]
     config = RegistrationConfig()
     clouds = [keyframes.prepared(frame, config, 0.3) for frame in frames]
     assert len(keyframes._prepared) == MAX_PREPARED
@@ -20,8 +20,8 @@ def test_keyframes_prepared_for_a_search_are_bounded_and_kept_for_the_next_one()
 
 def test_a_keyframe_takes_twelve_bytes_a_point():
     keyframes = Keyframes(max_frames=3, max_points=500, num_protected=1)
-    frame = keyframes.add(scan(0)[0], np.eye(4), np.eye(6))
+    frame = keyframes.add(scan(0)[0], np.eye(4), np.eye(6), np.zeros(6))
     assert frame.points.shape == (500, 3) and frame.points.dtype == np.float32
     for i in range(5):
-        keyframes.add(scan(i)[0], scan(i)[1], np.eye(6))
+        keyframes.add(scan(i)[0], scan(i)[1], np.eye(6), np.zeros(6))
     assert len(keyframes) == 3

@@ -80,7 +80,7 @@ def frames_along_x(count, spacing=10.0):
     rng = np.random.default_rng(2)
     frames = Keyframes(max_frames=count, max_points=1000, num_protected=2)
     for i in range(count):
-        frames.add(rng.uniform(-1, 1, (500, 3)), pose_at(spacing * i), np.eye(6))
+        frames.add(rng.uniform(-1, 1, (500, 3)), pose_at(spacing * i), np.eye(6), np.zeros(6))
     return frames
 
 
@@ -126,7 +126,7 @@ def test_a_thin_wall_is_seen_from_the_sensors_side_alone():
     local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
     for x, wall in ((-2.0, -0.05), (2.0, 0.05)):
         points = np.c_[np.full(len(grid), wall - x), grid]
-        local_map.add(Keyframe(points, pose_at(x), np.eye(6)))
+        local_map.add(Keyframe(points, pose_at(x), np.eye(6), np.zeros(6)))
     for x in (-2.0, 2.0, -1.5):
         target = local_map.target(0.1, np.array([x, 0.0, 0.0]), 5.0)
         walls = target.points[:, 0] * target.voxel_size + target.centre[0]
@@ -139,7 +139,7 @@ def test_the_fine_target_keeps_the_surface_of_a_column():
     angles, height = rng.uniform(np.pi / 2, 3 * np.pi / 2, 20000), rng.uniform(-2.0, 2.0, 20000)
     column = np.c_[5.0 + 0.3 * np.cos(angles), 0.3 * np.sin(angles), height]
     local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
-    local_map.add(Keyframe(column, np.eye(4), np.eye(6)))
+    local_map.add(Keyframe(column, np.eye(4), np.eye(6), np.zeros(6)))
     target, fine = local_map.target(0.3, np.zeros(3), 100.0), local_map.fine_target(0.3, np.zeros(3), 100.0)
     depths = []
     for cloud in (target, fine):
@@ -154,16 +154,16 @@ def test_a_noisy_sensor_has_no_fine_target():
     wall = np.c_[np.full(20000, 5.0), rng.uniform(-2.0, 2.0, (20000, 2))]
     local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
     for noise, is_fine in ((0.01, True), (0.06, False)):
-        local_map.restart([Keyframe(wall + rng.normal(0.0, noise, wall.shape), np.eye(4), np.eye(6))])
+        local_map.restart([Keyframe(wall + rng.normal(0.0, noise, wall.shape), np.eye(4), np.eye(6), np.zeros(6))])
         views = 0.3, np.zeros(3), 100.0
         assert (local_map.fine_target(*views) is not local_map.target(*views)) == is_fine
 
 
 def test_keyframes_of_an_earlier_map_are_kept_in_their_own_segment():
     frames, earlier = Keyframes(10, 1000, 2), Keyframes(10, 1000, 2)
-    earlier.add(np.zeros((10, 3)), pose_at(1.0), np.eye(6))
+    earlier.add(np.zeros((10, 3)), pose_at(1.0), np.eye(6), np.zeros(6))
     for x in (0.0, 3.0):
-        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6))
+        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6), np.zeros(6))
     frames.add_earlier(earlier, pose_at(-5.0))
     assert [frame.T_map_sensor[0, 3] for frame in frames] == [-4.0, 0.0, 3.0]
     assert [frame.T_map_sensor[0, 3] for frame in frames.around(frames[2])] == [3.0, 0.0]
@@ -173,7 +173,7 @@ def test_keyframes_of_an_earlier_map_are_kept_in_their_own_segment():
 def test_of_too_many_keyframes_one_at_a_crowded_place_goes():
     frames = Keyframes(max_frames=4, max_points=1000, num_protected=2)
     for x in (0.0, 10.0, 11.0, 20.0, 30.0):
-        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6))
+        frames.add(np.zeros((10, 3)), pose_at(x), np.eye(6), np.zeros(6))
     assert [frame.T_map_sensor[0, 3] for frame in frames] == [0.0, 11.0, 20.0, 30.0]
     assert frames.around(frames[-2])[0].T_map_sensor[0, 3] == 20.0
 
@@ -182,7 +182,7 @@ def test_the_most_similar_keyframe_is_that_of_the_same_place_rotated():
     rng = np.random.default_rng(3)
     frames = Keyframes(10, 1000, 1)
     for size in (1.0, 2.0, 4.0, 8.0):
-        frames.add(size * rng.uniform(-1, 1, (900, 3)), pose_at(size), np.eye(6))
+        frames.add(size * rng.uniform(-1, 1, (900, 3)), pose_at(size), np.eye(6), np.zeros(6))
     turn = se3.rotation_exp(np.array([0, 0, 2.0]))
     assert frames.most_similar_first(4.0 * rng.uniform(-1, 1, (900, 3)) @ turn.T)[0] is frames[2]
 
@@ -190,7 +190,7 @@ def test_the_most_similar_keyframe_is_that_of_the_same_place_rotated():
 def test_a_large_keyframe_keeps_points_of_every_laser():
     firings = np.zeros((500, 16, 3))
     firings[..., 2] = np.arange(16)
-    kept = Keyframes(1, 1000, 1).add(firings.reshape(-1, 3), np.eye(4), np.eye(6)).points
+    kept = Keyframes(1, 1000, 1).add(firings.reshape(-1, 3), np.eye(4), np.eye(6), np.zeros(6)).points
     assert len(kept) == 1000 and kept.base is None
     assert np.bincount(kept[:, 2].astype(int), minlength=16).min() > 30
 
