@@ -33,7 +33,14 @@ def cached(name: str, seed: int, make: Callable[[], Iterable[Pair]]) -> list[Pai
 def _fingerprint() -> str:
     """A hash of the code that makes the pairs."""
     files = sorted((ROOT / "prnet_core" / "simulation").glob("*.py"))
-    makers = ("surveys.py", "own_places.py", "simulated_pairs.py", "verification_data.py", "held_out_pairs.py")
+    makers = (
+        "surveys.py",
+        "later_surveys.py",
+        "own_places.py",
+        "simulated_pairs.py",
+        "verification_data.py",
+        "held_out_pairs.py",
+    )
     makers += ("origin_free_pairs.py",)
     files += [ROOT / "benchmarks" / name for name in makers]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]

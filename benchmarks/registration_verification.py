@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from held_out_pairs import HELD_OUT, LATER_HELD_OUT, LATER_SEED, SEED, held_out_pairs, held_out_places
+from held_out_pairs import HELD_OUT, held_out_pairs, held_out_places
 from origin_free_pairs import HELD_OUT_ROOMS, different_fused, fused_pairs, object_pairs
 from registration_data import shape_views
 from results_page import page, write_results
 from verification_candidates import Row, collect, load, measure_again
 from verification_data import (
     PLACES,
+    SIMULATED,
     Pair,
     available_groups,
     different_places,
@@ -61,9 +62,8 @@ def different_objects():
 
 
 SPECIAL = {
-    **{name: partial(held_out_pairs, name) for name in (*HELD_OUT, *LATER_HELD_OUT)},
-    "held out different places": partial(held_out_places, HELD_OUT, SEED),
-    "held out later different places": partial(held_out_places, LATER_HELD_OUT, LATER_SEED),
+    **{name: partial(held_out_pairs, name) for name in HELD_OUT},
+    "held out different places": held_out_places,
     "different places": different_places,
     "later different places": later_places,
     **PLACES,
@@ -113,18 +113,20 @@ def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = No
         "choose one of those; shipped thresholds. *Pair*: the same with all candidates of a pair; correct ones in",
         "percent of the pairs with a correct candidate that the scene constrains and distinguishes, incorrect ones in",
         "percent of all pairs. *Planes alone*: pairs whose correct candidates agree on their three largest planes and",
-        "little else, as many places would; they are weak, and not among the percentages. *Left out*: pairs with all",
-        "thresholds chosen by `verification_thresholds.py` on all other groups. *None correct*: accepted of a pair",
-        "if its search had found no correct one. *Different twins* are scans of two rooms with equal insides: one pair",
-        "of scans does not distinguish them, no threshold or confidence is fitted to them. The whole search:",
+        "little else, as many places would; they are weak, and not among the percentages. *Left out*: pairs, and",
+        "candidates alone, with all thresholds chosen by `verification_thresholds.py` on all other groups. *None",
+        "correct*: accepted of a pair if its search had found no correct one. *Different twins* are scans of two rooms",
+        "with equal insides: one pair of scans does not distinguish them, no threshold or confidence is fitted to them.",
+        "The whole search:",
         "[registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | now: correct | "
-        "incorrect | pair: correct | incorrect | left out: correct | incorrect | none correct |",
-        "|" + "---|" * 13,
+        "incorrect | pair: correct | incorrect | left out: correct | incorrect | incorrect candidates | none correct |",
+        "|" + "---|" * 14,
     ]
     configs, thresholds = left_out_configs(groups) if notes is None else ({}, [])
     totals: dict[str, int] = {}
+    sources: dict[str, list[int]] = {}
     table = {}
     for name, rows in groups.items():
         kept = best_of_pairs(rows)
@@ -142,6 +144,7 @@ def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = No
             "now_incorrect": sum(map(accepted_now, incorrect)),
             "left_out_correct": sum(i.is_correct_accepted for i in left_out if has_correct(i.rows, has_detail)),
             "left_out_incorrect": sum(item.is_incorrect_accepted for item in left_out),
+            "left_out_candidates": sum(map(partial(accepted_now, config=configs[name]), incorrect)) if left_out else 0,
             "pairs": len(kept),
             "constrained": len(constrained),
             "best": len(best),
@@ -154,6 +157,11 @@ def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = No
         table[name] = counts
         for key, value in counts.items():
             totals[key] = totals.get(key, 0) + value
+        for item, other in zip(kept, left_out, strict=False):
+            if has_correct(item.rows, has_detail):
+                source = sources.setdefault(source_of(name, item.rows[0]), [0, 0, 0])
+                for i, value in enumerate((True, item.is_correct_accepted, other.is_correct_accepted)):
+                    source[i] += value
         lines.append(line(name, counts, name in configs))
     lines.append(line("**all**", totals, bool(configs)))
     if notes is not None:
@@ -164,9 +172,20 @@ def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = No
         lines += ["", f"Not collected in this run: {', '.join(missing)}."]
     confidences = left_out_confidence({name: rows for name, rows in groups.items() if name not in ALIKE})
     draw_reliability(*confidences, PICTURE)
+    lines += ["", "Pairs by kind of place; recordings by their names:", ""]
+    lines += ["| source | pairs | correct accepted | left out |", "|---|---|---|---|"]
+    for name, (count, now, other) in sorted(sources.items()):
+        lines.append(
+            f"| {name} | {count} | {now} ({100 * now / count:.1f} %) | {other} ({100 * other / count:.1f} %) |"
+        )
     lines += [*reliability(*confidences), "", f"![Reliability of the confidence](figures/{PICTURE.name})"]
     lines += thresholds + odometry_rows() + NOTES
     return page(title, lines), {"groups": table, "all": totals}
+
+
+def source_of(group: str, row: Row) -> str:
+    """The kind of place of a simulated group, which its recordings are named after, or the group."""
+    return row.recording.split()[0] if group in SIMULATED else group
 
 
 def is_held_out(group: str) -> bool:
@@ -191,8 +210,8 @@ def line(name: str, counts: dict, is_left_out: bool) -> str:
     cells += [share("before_correct", "correct"), share("before_incorrect", "incorrect")]
     cells += [share("now_correct", "correct"), share("now_incorrect", "incorrect")]
     cells += [share("best_correct", "best"), share("best_incorrect", "pairs")]
-    left_out = ("left_out_correct", "best"), ("left_out_incorrect", "pairs")
-    cells += [share(*keys) for keys in left_out] if is_left_out else ["-", "-"]
+    left_out = ("left_out_correct", "best"), ("left_out_incorrect", "pairs"), ("left_out_candidates", "incorrect")
+    cells += [share(*keys) if is_left_out else "-" for keys in left_out]
     cells += [share("worst_accepted", "worst")]
     return f"| {name} | " + " | ".join(cells) + " |"
 

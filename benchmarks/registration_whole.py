@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from held_out_pairs import HELD_OUT, LATER_HELD_OUT, held_out_pairs
+from held_out_pairs import HELD_OUT, held_out_pairs
 from registration_verification import SPECIAL
 from verification_data import Pair, pairs
 
@@ -69,7 +69,7 @@ def main() -> None:
     arguments = parser.parse_args()
     special = {
         **SPECIAL,
-        "held out": lambda: (pair for name in (*HELD_OUT, *LATER_HELD_OUT) for pair in held_out_pairs(name)),
+        "held out": lambda: (pair for name in HELD_OUT for pair in held_out_pairs(name)),
         "symmetric shapes": symmetric_shapes,
     }
     found = special.get(arguments.group, lambda: pairs(arguments.group))()

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from surveys import ALL_SURVEYS, LIDAR_32, Surveys
+from survey import Surveys
+from surveys import ALL_SURVEYS, LIDAR_32
 
 from prnet_core.simulation.buildings import building
 from prnet_core.simulation.depth_camera import DepthCamera

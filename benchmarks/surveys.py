@@ -1,14 +1,13 @@
 """Surveys of the verification benchmark: kinds of places with a sensor each, ten recordings a survey.
 
 `SURVEYS` were chosen on from the beginning. The others were held out at first, `LATER_SURVEYS` until 2026-11-28,
-`THIRD_SURVEYS`, `FOURTH_SURVEYS` and `SIXTH_SURVEYS` until 2026-11-29, and are for development since; `FIFTH_SURVEYS`,
-`SEVENTH_SURVEYS` and `EIGHTH_SURVEYS` were never.
+`THIRD_SURVEYS`, `FOURTH_SURVEYS`, `SIXTH_SURVEYS`, `NINTH_SURVEYS` and `TENTH_SURVEYS` until 2026-11-29, and are for
+development since; `FIFTH_SURVEYS`, `SEVENTH_SURVEYS` and `EIGHTH_SURVEYS` were never.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from later_surveys import NINTH_SURVEYS, SEED_NINTH, SEED_TENTH, TENTH_SURVEYS
 from own_places import own_crowd, own_garage, own_hall, own_park, own_stairs
+from survey import Survey, Surveys
 
 from prnet_core.simulation.buildings import building, office
 from prnet_core.simulation.closet import closet_and_hall
@@ -19,23 +18,9 @@ from prnet_core.simulation.outdoors import park, street
 from prnet_core.simulation.places import Place
 from prnet_core.simulation.rooms import crowded_room, table_place
 from prnet_core.simulation.stairs import stairs
-from prnet_core.simulation.two_scans import Sensor
-
-
-@dataclass(frozen=True)
-class Survey:
-    """Pairs along a place's path: how far apart in metres and degrees, and the seconds in which people move."""
-
-    sensor: Sensor
-    metres: tuple[float, float]
-    degrees: float
-    pairs_a_recording: int = 3
-    seconds: float = 0.0
-
 
 LIDAR_32 = SpinningLidar(columns=720, min_range=0.3, max_range=60.0)
 LIDAR_64 = SpinningLidar(64, 720, -22.5, 15.0, min_range=0.5, max_range=80.0, range_noise=0.015)
-Surveys = dict[str, tuple[Callable[[int], Place], Survey]]
 SURVEYS: Surveys = {
     "offices": (office, Survey(LIDAR_32, (0.3, 1.5), 60.0, seconds=1.0)),
     "street": (street, Survey(LIDAR_64, (2.0, 7.0), 10.0, seconds=0.5)),
@@ -253,7 +238,7 @@ EIGHTH_SURVEYS: Surveys = {
 LATER_SETS = (
     (LATER_SURVEYS, SEED_LATER), (THIRD_SURVEYS, SEED_THIRD), (FOURTH_SURVEYS, SEED_FOURTH),
     (FIFTH_SURVEYS, SEED_FIFTH), (SIXTH_SURVEYS, SEED_SIXTH), (SEVENTH_SURVEYS, SEED_SEVENTH),
-    (EIGHTH_SURVEYS, SEED_EIGHTH),
+    (EIGHTH_SURVEYS, SEED_EIGHTH), (NINTH_SURVEYS, SEED_NINTH), (TENTH_SURVEYS, SEED_TENTH),
 )  # fmt: skip
 ALL_SURVEYS = {
     name: survey for surveys in (SURVEYS, *(item for item, _ in LATER_SETS)) for name, survey in surveys.items()

@@ -25,6 +25,7 @@ from simulated_pairs import (
     survey_pairs,
     twin_rooms,
 )
+from survey import Surveys
 from surveys import (
     ALL_SURVEYS,
     EIGHTH_SURVEYS,
@@ -32,18 +33,21 @@ from surveys import (
     FOURTH_SURVEYS,
     LATER_SURVEYS,
     NARROW,
+    NINTH_SURVEYS,
     SEED_EIGHTH,
     SEED_FIFTH,
     SEED_FOURTH,
     SEED_LATER,
+    SEED_NINTH,
     SEED_SEVENTH,
     SEED_SIXTH,
+    SEED_TENTH,
     SEED_THIRD,
     SEVENTH_SURVEYS,
     SIXTH_SURVEYS,
     SURVEYS,
+    TENTH_SURVEYS,
     THIRD_SURVEYS,
-    Surveys,
     seed_of,
 )
 
@@ -118,6 +122,8 @@ PLACES: dict[str, Callable[[], Iterator[Pair]]] = {
     "sixth different places": partial(places_around, SIXTH_SURVEYS, SEED_SIXTH),
     "seventh different places": partial(places_around, SEVENTH_SURVEYS, SEED_SEVENTH),
     "eighth different places": partial(places_around, without_halls(EIGHTH_SURVEYS), SEED_EIGHTH, (1, 2)),
+    "ninth different places": partial(places_around, NINTH_SURVEYS, SEED_NINTH, (1, 2, 3, 4, 5, 6)),
+    "tenth different places": partial(places_around, TENTH_SURVEYS, SEED_TENTH, (1, 2, 3, 4, 5, 6)),
 }
 
 

@@ -15,7 +15,7 @@ from prnet_core.registration.detail import Detail
 from prnet_core.registration.uncertainty import free_direction
 from prnet_core.registration.verify import score
 
-COST_OF_INCORRECT = 10.0  # correct pairs that one accepted incorrect pair outweighs; 5 chooses the same
+COST_OF_INCORRECT = 5.0  # correct pairs that one accepted incorrect pair outweighs
 SWEEPS = 3
 GRIDS: dict[str, tuple[float, ...]] = {
     "max_violation_accepted": (0.01, 0.015, 0.02, 0.025, 0.03, 0.04),
@@ -25,7 +25,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "surface_per_violation": (0.0, 4.0, 6.0, 8.0, 10.0, 12.0),
     "min_across_agreement": (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
     "max_violation_outstanding": (0.06, 0.08, 0.1, 0.12, 0.14),
-    "min_surface_outstanding": (0.84, 0.86, 0.88, 0.9, 0.92),
+    "min_surface_outstanding": (0.87, 0.89, 0.91, 0.93),
     "outstanding_agreement": (1.05, 1.1, 1.15, 1.2, 1.3),
     "violation_per_detail": (2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     "min_surface_rough": (0.6, 0.65, 0.7, 0.75, 0.8),
@@ -34,6 +34,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "min_information_moving": (0.008, 0.012, 0.016),
     "min_detail": (0.0, 0.02, 0.03, 0.04, 0.05, 0.06),
     "clear_detail": (-1.0, 0.06, 0.08, 0.1, 0.12),
+    "clear_detail_agreement": (0.5, 0.55, 0.6, 0.65, 0.7),
     "min_detail_agreement": (0.65, 0.7, 0.75, 0.8),
 }
 
@@ -81,7 +82,8 @@ class Table:
         some = (self.detail >= config.min_detail) & (self.detail_agreement > config.min_detail_agreement)
         is_violated = self.violation > config.max_violation_certain
         some &= ~(is_violated & (self.information < config.min_information_moving))
-        scans = some | (self.detail > config.clear_detail)
+        is_clear = (self.detail > config.clear_detail) & (self.detail_agreement > config.clear_detail_agreement)
+        scans = some | is_clear
         objects = self.detail_agreement > config.clear_agreement_object
         objects = (objects & (self.detail >= config.min_clear_detail_object)) | (self.detail >= config.min_detail)
         return np.where(np.isfinite(self.violation), scans, objects)

@@ -69,9 +69,10 @@ class RegistrationConfig:
     min_surface_agreement: float = 0.78  # of what is seen near the other cloud, the share on its surface,
     surface_per_violation: float = 8.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
-    min_detail: float = 0.05  # share that agrees outside the largest planes, without a guess; and up to
-    clear_detail: float = 0.1  # this share of it,
-    min_detail_agreement: float = 0.75  # of what both see there, the share that agrees
+    min_detail: float = 0.05  # share that agrees outside the largest planes, without a guess
+    min_detail_agreement: float = 0.75  # of what both see there, the share that agrees; from
+    clear_detail: float = 0.1  # this share on
+    clear_detail_agreement: float = 0.6  # as much is enough
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
     is_tracked: bool = False  # near a prediction moving things may violate free space where surfaces meet, see `verify`
@@ -83,8 +84,8 @@ class RegistrationConfig:
     min_both_agreements: float = 0.65  # or both this below that violation: scans that are noisy or not deskewed
     min_inliers_certain: int = 1800  # near a guess: fewer points do not show how a flipped room differs,
     min_surface_certain: float = 0.92  # and the surfaces of a flipped corridor meet less
-    max_violation_outstanding: float = 0.12  # moving things: accepted up to this violation where surfaces meet so well,
-    min_surface_outstanding: float = 0.9
+    max_violation_outstanding: float = 0.1  # moving things: accepted up to this violation where surfaces meet so well,
+    min_surface_outstanding: float = 0.91
     outstanding_agreement: float = 1.1  # and the agreement is this many times that of every other transform, and
     violation_per_detail: float = 3.0  # this times the violation divided by the share outside the largest planes
     min_surface_rough: float = 0.65  # sparse scans of leaves and edges, whose surfaces meet less: accepted from this,

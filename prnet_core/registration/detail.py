@@ -49,7 +49,7 @@ def is_distinctive(detail: Detail, quality: AlignmentQuality, config: Registrati
     if quality.violation is None:
         is_clear = detail.share >= config.min_clear_detail_object and detail.agreement > config.clear_agreement_object
         return is_clear or detail.share >= config.min_detail
-    if detail.share > config.clear_detail:
+    if detail.share > config.clear_detail and detail.agreement > config.clear_detail_agreement:
         return True
     is_violated = quality.violation > config.max_violation_certain
     if is_violated and quality.degeneracy < config.min_information_moving:
