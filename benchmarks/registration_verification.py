@@ -116,8 +116,8 @@ def report(groups: dict[str, list[Row]], part: str, notes: list[str] | None = No
         "little else, as many places would; they are weak, and not among the percentages. *Left out*: pairs, and",
         "candidates alone, with all thresholds chosen by `verification_thresholds.py` on all other groups. *None",
         "correct*: accepted of a pair if its search had found no correct one. *Different twins* are scans of two rooms",
-        "with equal insides: one pair of scans does not distinguish them, no threshold or confidence is fitted to them.",
-        "The whole search:",
+        "with equal insides: one pair of scans does not distinguish them, no threshold and no confidence is fitted to",
+        "them. The whole search:",
         "[registration_whole.md](registration_whole.md).",
         "",
         "| group | correct | incorrect | planes alone | before: correct accepted | incorrect accepted | now: correct | "

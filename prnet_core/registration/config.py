@@ -122,6 +122,7 @@ def without_alternatives(config: RegistrationConfig) -> RegistrationConfig:
         config,
         min_detail=0.0,
         clear_detail=-1.0,
+        clear_detail_agreement=-1.0,
         max_violation_outstanding=0.0,
         max_violation_certain=inf,
         min_surface_agreement=0.68,

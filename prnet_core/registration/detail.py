@@ -41,7 +41,7 @@ def measure_detail(
 
 
 def is_distinctive(detail: Detail, quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """Whether detail shows which of many places with like planes it is: much of it, or some that hardly differs.
+    """Whether detail shows which of many places with like planes it is: much that agrees, or some that hardly differs.
 
     Without sensor origins some is enough, as what agrees there is not known to be seen, and less of it that hardly
     differs. Where free space is violated and a direction is hardly constrained, some detail may be what moves.
