@@ -10,7 +10,7 @@ from prnet_core.geometry import se3
 from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.registration import RegistrationConfig
-from prnet_core.registration.preprocess import Level, PreparedCloud, prepare_cloud
+from prnet_core.registration.preprocess import NO_NORMALS, Level, PreparedCloud, prepare_cloud
 from prnet_core.registration.sample import thickness_and_spacing
 
 FINE_VOXEL = 0.5  # voxels between the points of the fine target
@@ -121,12 +121,13 @@ class LocalMap:
             return EMPTY._replace(voxel_size=self._voxel_size)
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
-        cloud, tree = small_gicp.preprocess_points(points, voxel, NORMAL_NEIGHBORS, num_threads)
-        thickness, spacing = thickness_and_spacing(cloud, tree, NORMAL_NEIGHBORS, num_threads)
+        cloud, tree = small_gicp.preprocess_points(points, voxel, NO_NORMALS, num_threads)
+        thickness, spacing = thickness_and_spacing(cloud.points()[:, :3], tree, NORMAL_NEIGHBORS, num_threads)
         is_fine = thickness < PRECISE_THICKNESS * voxel
-        if is_fine and spacing > SPARSE_SPACING * voxel:
-            small_gicp.estimate_normals(cloud, tree, SPARSE_NEIGHBORS, num_threads)
-        if not is_fine:
+        if is_fine:
+            num_neighbors = SPARSE_NEIGHBORS if spacing > SPARSE_SPACING * voxel else NORMAL_NEIGHBORS
+            small_gicp.estimate_normals(cloud, tree, num_neighbors, num_threads)
+        else:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]

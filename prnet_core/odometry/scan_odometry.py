@@ -17,7 +17,7 @@ from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
-from prnet_core.odometry.tracking import Registrations
+from prnet_core.odometry.tracking import MIN_OVERLAP, Registrations
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 
@@ -163,6 +163,10 @@ class ScanOdometry:
         else:
             tried = segment.attempts(sweep, time, near, self._is_tracked(time))
         result, twist = segment.track(sweep, tried, deadline)
+        if not is_lost and result.status != "accepted" and self._has_found_spin(sweep, time, result):
+            sweep = self._spin.timed(sweep)
+            if not segment.usual.can_follow(result):
+                return self._add(sweep, deadline)
         if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
@@ -170,6 +174,15 @@ class ScanOdometry:
         if not near:
             result, twist = replace(result, T_target_source=first.pose), first.twist
         return self._search(sweep, time, twist, first.pose, result, deadline)
+
+    def _has_found_spin(self, sweep: Sweep, time: float, result: RegistrationResult) -> bool:
+        """Whether a scan without point times that agrees little shows the spin, so that its points have times now."""
+        interval = self._stamps.usual_interval
+        if sweep.times is not None or not self.config.deskew or interval is None:
+            return False
+        if result.overlap_source > MIN_OVERLAP:
+            self._segment.estimate_spin_by(self._spin, sweep, time, result.T_target_source, interval)
+        return self._spin.spin is not None
 
     def _predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
         """Pose where odom continues if the scan is found elsewhere, and for an attempt the one that fits the map best.

@@ -49,6 +49,7 @@ class Segment:
         self.covariance = covariance
         self.has_followed = False
         self._sweep_velocity = SweepVelocity()
+        self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
@@ -155,8 +156,7 @@ class Segment:
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:
             self.twist = mean = se3.log(motion) / elapsed
-            if self._is_keyframe_last():  # its own velocity is between those before and after it
-                self.map.newest.twist = 0.5 * (last_twist + mean) if was_known else mean
+            self._set_keyframe_twist(last_twist if was_known else None, mean, elapsed)
             if refined is not None and sweep.times is not None:
                 self.twist = own_twist
                 if was_known:
@@ -175,17 +175,35 @@ class Segment:
         Once it is known all keyframes are deskewed: the points of the next scans have times. interval: seconds between
         scans.
         """
-        last = len(self.keyframes) - (2 if self._is_keyframe_last() else 1)
-        if last < 1 or self.keyframes[last - 1].segment != self.keyframes[last].segment:
+        last = self._last_followed()
+        if last > 0 and self.keyframes[last - 1].segment == self.keyframes[last].segment:
+            self._add_spin_pair(estimate, self.keyframes[last - 1], self.keyframes[last], interval)
+
+    def estimate_spin_by(
+        self, estimate: SpinEstimate, sweep: Sweep, time: float, pose: np.ndarray, interval: float
+    ) -> None:
+        """The same by a scan that agrees little with the map at its pose (4, 4), maybe as it is distorted."""
+        elapsed = time - self.pose_time
+        if self.elapsed is None or self._first_frame is not None or elapsed <= 0.0:
             return
-        pair, config = (self.keyframes[last - 1], self.keyframes[last]), self._registrations.full.config
-        spin = estimate.add(*pair, self.scale.voxel_size, interval, config)
+        mean = se3.log(se3.invert(self.pose) @ pose) / elapsed
+        twist = mean + (mean - self.twist) * elapsed / (elapsed + self.elapsed)
+        distorted = Keyframe(sweep.points, pose, self.covariance, twist)
+        self._add_spin_pair(estimate, self.keyframes[self._last_followed()], distorted, interval)
+
+    def _last_followed(self) -> int:
+        """The last keyframe that another scan has followed: the motion after it is known."""
+        return max(0, len(self.keyframes) - (2 if self._is_keyframe_last() else 1))
+
+    def _add_spin_pair(self, estimate: SpinEstimate, first: Keyframe, second: Keyframe, interval: float) -> None:
+        spin = estimate.add(first, second, self.scale.voxel_size, interval, self._registrations.full.config)
         if spin is None:
             return
         for index in range(len(self.keyframes)):
             self.keyframes[index].deskew(spin.times(self.keyframes[index].points))
         self.keyframes.release()
-        self.map.restart([self.keyframes[-1], self.keyframes[-2]])  # older ones have the errors of distorted sweeps
+        newest = range(len(self.keyframes))[:-3:-1]  # older ones have the errors of distorted sweeps
+        self.map.restart([self.keyframes[index] for index in newest])
 
     def relocate(
         self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
@@ -205,6 +223,20 @@ class Segment:
         self.usual.add(result)
         if is_keyframe(self.map.newest, pose, result, sweep.scale, self._config):
             self._add_keyframe(sweep.at_middle(self.twist))
+
+    def _set_keyframe_twist(self, last_mean: np.ndarray | None, mean: np.ndarray, elapsed: float) -> None:
+        """The twist of the last scan, if it is a keyframe: between the mean ones before and after it.
+
+        That of a first scan is extrapolated from the two mean ones after it.
+        """
+        if self._first_frame is not None and last_mean is not None:
+            frame, first_elapsed = self._first_frame
+            frame.twist = last_mean - (mean - last_mean) * first_elapsed / (first_elapsed + elapsed)
+        self._first_frame = None
+        if self._is_keyframe_last():
+            frame = self.map.newest
+            frame.twist = mean if last_mean is None else 0.5 * (last_mean + mean)
+            self._first_frame = (frame, elapsed) if last_mean is None else None
 
     def _is_keyframe_last(self) -> bool:
         return self.map.newest.T_map_sensor is self.pose

@@ -26,15 +26,16 @@ MIN_MATCHES = 300
 MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
 MIN_SHARE, NUM_SECTORS = 0.01, 8  # of the points, in each sector of the azimuth: the sensor sees all around
 MIN_DEVIATION = 0.02  # seconds: the velocity changes within a turn, and the estimate of one pair with it
+FIRST_DEVIATION = 0.04  # of the first pair: the velocity of the first scan is extrapolated
 SIGNIFICANT, AGREEING = 4.0, 3.0  # standard deviations of the mean from zero, and of the pairs from the mean
-SLOW_SIGNIFICANT = 6.0  # where scans were left out: nothing else than the pairs shows the seconds of a turn
+SLOW_SIGNIFICANT = 5.0  # where scans were left out: nothing else than the pairs shows the seconds of a turn
 RULED_OUT = 2.0  # standard deviations by which the mean is below MIN_SECONDS
 LINEAR_SHARE = 0.5  # of a turn's seconds, about, that one step shows: the matches are those of distorted sweeps
 MIN_SECONDS, MAX_INTERVALS = 0.04, 1.2  # of a turn; the latter in intervals between scans
 UNKNOWN = 1.0  # seconds: no turn takes longer, and as much is not known without an estimate
 INFORMATIVE = 0.6  # deviation of a pair, as a share of the mean, below which it counts
 MIN_PAIRS, MAX_PAIRS, MOST = 2, 10, 0.6  # that agree, that are tried, and the share of the informative ones that agree
-FULL_RATE = 0.2  # share of the interval within which a turn lasts from one scan to the next
+USUAL_SECONDS, DISTINCT = (0.05, 0.1, 0.2), 0.75  # of a turn, where it is less than this share of an interval
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ def shares(points: np.ndarray, seam: float) -> np.ndarray:
     return np.mod(np.arctan2(points[:, 1], points[:, 0]) - seam, 2.0 * np.pi) / (2.0 * np.pi) - 0.5
 
 
-def is_full_rate(seconds: float, interval: float) -> bool:
-    """Whether a turn lasts about from one scan to the next."""
-    return abs(abs(seconds) - interval) < FULL_RATE * interval
+def usual_seconds(seconds: float, interval: float) -> float:
+    """The nearest seconds of a turn of a usual rate: the interval between scans, or less where scans are left out."""
+    usual = np.array([interval, *(other for other in USUAL_SECONDS if other < DISTINCT * interval)])
+    return float(np.copysign(usual[np.abs(np.log(usual / abs(seconds))).argmin()], seconds))
 
 
 class SpinEstimate:
@@ -84,7 +86,7 @@ class SpinEstimate:
 
         interval: seconds between scans.
         """
-        if second is self._newest or self._is_ruled_out():
+        if self.spin is not None or second is self._newest or self._is_ruled_out():
             return None
         self._newest = second
         if not (sees_all_around(first.points) and sees_all_around(second.points)):
@@ -96,7 +98,7 @@ class SpinEstimate:
         begin = self._mean()[0] if self._pairs else float(np.clip(by_seam[best] / LINEAR_SHARE, -interval, interval))
         seam = float(SEAMS[best])
         seconds, deviation = pair.estimate(Spin(begin, seam))
-        self._pairs.append((seconds, max(deviation, MIN_DEVIATION)))
+        self._pairs.append((seconds, max(deviation, MIN_DEVIATION if self._pairs else FIRST_DEVIATION)))
         self.spin = self._agreed(seam, interval)
         return self.spin
 
@@ -118,14 +120,13 @@ class SpinEstimate:
         each, deviations = np.array(self._pairs).T
         informative = deviations < INFORMATIVE * abs(mean)
         agree = informative & (np.abs(each - mean) < AGREEING * deviations)
-        significant = SIGNIFICANT if is_full_rate(mean, interval) else SLOW_SIGNIFICANT
+        is_full_rate = usual_seconds(mean, interval) == np.copysign(interval, mean)
+        significant = SIGNIFICANT if is_full_rate else SLOW_SIGNIFICANT
         is_shown = MIN_SECONDS < abs(mean) < MAX_INTERVALS * interval and abs(mean) > significant * deviation
         if not is_shown or agree.sum() < max(MIN_PAIRS, MOST * informative.sum()):
             return None
         seconds = float(np.average(each[agree], weights=1.0 / deviations[agree] ** 2))
-        if is_full_rate(seconds, interval):
-            seconds = float(np.copysign(interval, seconds))
-        return Spin(seconds, seam)
+        return Spin(usual_seconds(seconds, interval), seam)
 
 
 class _Matches(NamedTuple):

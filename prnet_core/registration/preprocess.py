@@ -17,6 +17,7 @@ from prnet_core.registration.views import View, make_views
 MAX_COORDINATE = 1e12  # larger ones are no points: some drivers send the largest float32 for a ray without a return
 MAX_VOXELS_AWAY = 400_000  # small_gicp's voxel index has 21 bits
 MOST_LEFT = 0.7  # share of a cloud's points that the automatic voxel size leaves at most
+NO_NORMALS = 1  # neighbours, which are too few for a normal
 NOISY_THICKNESS = 0.22  # voxels: surfaces so thick need more neighbours for their normals,
 NOISY_NEIGHBORS = 2  # times as many, but not those of
 SPARSE_SPACING = 2.0  # voxels between points: there the neighbours of a curved surface are as thick without noise
@@ -229,15 +230,13 @@ def prepare_cloud(
     centre = points.mean(axis=0)
     scaled = (points - centre) / voxel_size
     cloud, tree = small_gicp.preprocess_points(
-        scaled,
-        downsampling_resolution=1.0,
-        num_neighbors=config.num_neighbors,
-        num_threads=config.num_threads,
+        scaled, downsampling_resolution=1.0, num_neighbors=NO_NORMALS, num_threads=config.num_threads
     )
-    thickness, spacing = thickness_and_spacing(cloud, tree, config.num_neighbors, config.num_threads)
+    filtered = np.ascontiguousarray(cloud.points()[:, :3])
+    thickness, spacing = thickness_and_spacing(filtered, tree, config.num_neighbors, config.num_threads)
     if thickness > NOISY_THICKNESS and spacing < SPARSE_SPACING:
         config = replace(config, num_neighbors=NOISY_NEIGHBORS * config.num_neighbors)
-        small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
+    small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
     seen_from = None
     if origins is not None:
         positions = (origins - centre) / voxel_size
@@ -245,7 +244,7 @@ def prepare_cloud(
     return PreparedCloud(
         centre=centre,
         voxel_size=voxel_size,
-        points=np.ascontiguousarray(cloud.points()[:, :3]),
+        points=filtered,
         normals=np.ascontiguousarray(cloud.normals()[:, :3]),
         level=Level(cloud, tree),
         config=config,

@@ -81,16 +81,17 @@ def dense_reach(num_neighbors: int) -> float:
 
 
 def thickness_and_spacing(
-    cloud: small_gicp.PointCloud, tree: small_gicp.KdTree, num_neighbors: int, num_threads: int
+    points: np.ndarray, tree: small_gicp.KdTree, num_neighbors: int, num_threads: int
 ) -> tuple[float, float]:
-    """Medians, in voxels, of some points: the standard deviation of the neighbours along the normal, and the distance
-    between neighbouring points, which is 1 for a dense cloud."""
-    points, normals = (values[:, :3] for values in (cloud.points(), cloud.normals()))
+    """Medians, in voxels, of some of the points (N, 3): the standard deviation of the neighbours across their plane,
+    and the distance between neighbouring points, which is 1 for a dense cloud."""
     index = even_index(len(points), NOISE_POINTS)
     neighbors, squared = tree.batch_knn_search(points[index], min(num_neighbors, len(points)), num_threads)
-    heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals[index])
+    around = points[neighbors.astype(np.int64)]
+    around -= around.mean(axis=1, keepdims=True)
+    variances = np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around / around.shape[1])[:, 0]
     spacing = np.sqrt(np.median(squared[:, -1])) / dense_reach(num_neighbors)
-    return float(np.median(heights.std(axis=1))), float(spacing)
+    return float(np.sqrt(max(0.0, np.median(variances)))), float(spacing)
 
 
 def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> np.ndarray:

@@ -7,7 +7,7 @@ from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe
-from prnet_core.odometry.spin import SEAMS, Spin, SpinEstimate, sees_all_around
+from prnet_core.odometry.spin import SEAMS, Spin, SpinEstimate, sees_all_around, usual_seconds
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.simulation.drives import make_drive
 
@@ -89,3 +89,17 @@ def test_scans_without_times_are_deskewed_once_the_spin_is_known(drive):
 def test_scans_stay_as_they_are_without_deskewing(drive):
     odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0, deskew=False))
     assert all(odometry.register_scan(scan.points, scan.stamp).sweep.times is None for scan in drive)
+
+
+def test_a_scan_that_its_distortion_would_lose_shows_the_spin():
+    """In its fast turns the scans of this robot agree little with each other before they are deskewed."""
+    odometry = ScanOdometry(Registration(None), OdometryConfig(max_scan_time=60.0))
+    drive = make_drive("office", "lidar16", 16, seed=11, rate=5.0)
+    updates = [odometry.register_scan(scan.points, scan.stamp) for scan in drive]
+    assert "rejected" not in [update.status for update in updates]
+    np.testing.assert_allclose(np.ptp(updates[-1].sweep.times), 0.1, rtol=0.01)  # every second turn is left out
+
+
+@pytest.mark.parametrize(("seconds", "usual"), [(-0.08, -0.1), (0.13, 0.1), (-0.06, -0.05), (-0.4, -0.5)])
+def test_seconds_of_a_turn_are_those_of_a_usual_rate(seconds, usual):
+    assert usual_seconds(seconds, 0.5) == usual
