@@ -69,8 +69,8 @@ class LostTrack:
         else:
             changed = segment.predictions_while_lost(sweep, time, SLOWER + FASTER)
             predictions = [*changed, Predicted(segment.pose, segment.twist)]
-        is_tracking = time - segment.pose_time <= segment.longest_tracked_gap(None)
-        registration = self._registrations.tracking if is_tracking else self._registrations.relocation
+        is_tracked = segment.is_tracked(time, None)
+        registration = self._registrations.tracking if is_tracked else self._registrations.relocation
         tried = (
             predicted
             for predicted in chain(predictions, segment.turning_prediction(sweep, time))

@@ -17,7 +17,7 @@ from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
 from prnet_core.odometry.sweep import Sweep, make_sweep
-from prnet_core.odometry.tracking import MIN_OVERLAP, Registrations
+from prnet_core.odometry.tracking import Registrations
 from prnet_core.odometry.update import OdometryUpdate
 from prnet_core.registration import Registration, RegistrationResult
 
@@ -161,11 +161,12 @@ class ScanOdometry:
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
             tried = attempts(near, (self._registrations.relocation,))
         else:
-            tried = segment.attempts(sweep, time, near, self._is_tracked(time))
+            tried = segment.attempts(sweep, time, near, segment.is_tracked(time, self._stamps.usual_interval))
         result, twist = segment.track(sweep, tried, deadline)
-        if not is_lost and result.status != "accepted" and self._has_found_spin(sweep, time, result):
+        if sweep.times is None and self.config.deskew and not is_lost and result.status != "accepted":
+            segment.estimate_spin_by(self._spin, sweep, time, result, self._stamps.usual_interval)
             sweep = self._spin.timed(sweep)
-            if not segment.usual.can_follow(result):
+            if sweep.times is not None and not segment.usual.can_follow(result):
                 return self._add(sweep, deadline)
         if segment.usual.can_follow(result):
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
@@ -174,15 +175,6 @@ class ScanOdometry:
         if not near:
             result, twist = replace(result, T_target_source=first.pose), first.twist
         return self._search(sweep, time, twist, first.pose, result, deadline)
-
-    def _has_found_spin(self, sweep: Sweep, time: float, result: RegistrationResult) -> bool:
-        """Whether a scan without point times that agrees little shows the spin, so that its points have times now."""
-        interval = self._stamps.usual_interval
-        if sweep.times is not None or not self.config.deskew or interval is None:
-            return False
-        if result.overlap_source > MIN_OVERLAP:
-            self._segment.estimate_spin_by(self._spin, sweep, time, result.T_target_source, interval)
-        return self._spin.spin is not None
 
     def _predictions_while_lost(self, sweep: Sweep, time: float) -> list[Predicted]:
         """Pose where odom continues if the scan is found elsewhere, and for an attempt the one that fits the map best.
@@ -196,11 +188,6 @@ class ScanOdometry:
         faster = segment.by_changed_velocity(time, FASTER)
         nearest = nearest_prediction(sweep, [continued, *expected, *faster], segment.target())
         return [continued] if nearest is continued else [continued, nearest]
-
-    def _is_tracked(self, time: float) -> bool:
-        """Whether the last pose is so recent that nearness to the prediction counts in the verification."""
-        gap = self._segment.longest_tracked_gap(self._stamps.usual_interval)
-        return time - self._segment.pose_time <= gap
 
     def _follow(
         self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult, predicted: np.ndarray
@@ -261,7 +248,7 @@ class ScanOdometry:
         self._num_searches += 1
         if not is_map_next(number):
             return self._lost_search.search_frame(source, sweep.points, self.keyframes, number, deadline)
-        is_tracked = self._is_tracked(time)
+        is_tracked = segment.is_tracked(time, self._stamps.usual_interval)
         guess = predicted if is_tracked and not lost else None
         found = self._lost_search.search_map(source, segment.target(), guess, lost, deadline)
         if found is None or lost or not is_tracked or segment.elapsed is None:

@@ -93,7 +93,12 @@ def nearest_prediction(sweep: Sweep, predictions: list[Predicted], target: Prepa
     """The prediction that brings a sweep nearest to a target, by some of its points."""
     if len(predictions) == 1 or len(sweep) == 0 or len(target) == 0:
         return predictions[0]
-    return min(predictions, key=lambda predicted: float(_distances(sweep, predicted, target).mean()))
+    return min(predictions, key=lambda predicted: mean_distance(sweep, predicted, target))
+
+
+def mean_distance(sweep: Sweep, predicted: Predicted, target: PreparedCloud) -> float:
+    """Voxels from the points of a sweep to a target, by some of its points; 0 where there are none."""
+    return float(_distances(sweep, predicted, target).mean()) if len(sweep) and len(target) else 0.0
 
 
 def is_near_target(sweep: Sweep, predicted: Predicted, target: PreparedCloud) -> bool:

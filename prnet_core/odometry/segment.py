@@ -15,16 +15,17 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import Attempt, attempts, nearest_prediction, track
+from prnet_core.odometry.scan_tracker import Attempt, attempts, mean_distance, nearest_prediction, track
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
-from prnet_core.odometry.tracking import Registrations, Tracking
+from prnet_core.odometry.tracking import MIN_OVERLAP, Registrations, Tracking
 from prnet_core.odometry.velocity import SweepVelocity
 from prnet_core.registration import WEAK, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
+FAR_DISTANCE, NEARER = 3.0, 0.6  # voxels to the map by a prediction, and what share a turn, tried first, leaves of them
 
 
 class Segment:
@@ -104,8 +105,15 @@ class Segment:
         if not is_tracked:
             yield from attempts(chain(predictions, self.turning_prediction(sweep, time)), (full, full, full))
             return
+        turns: Iterable[Predicted] = self.turning_prediction(sweep, time)
+        distance = mean_distance(sweep, predictions[0], self.target())
+        if distance > FAR_DISTANCE:
+            turns = list(turns)
+            if turns and mean_distance(sweep, turns[0], self.target()) < NEARER * distance:
+                yield from attempts(turns, (wide, wide))
+                turns = []
         yield from attempts(predictions, (tracking, tracking))
-        yield from attempts(self.turning_prediction(sweep, time), (wide, wide))
+        yield from attempts(turns, (wide, wide))
         yield from attempts(predictions[:1], (wide,))
 
     def track(
@@ -129,9 +137,10 @@ class Segment:
         not_near = RegistrationResult(np.eye(4), "rejected", "the scan is not near its predicted pose")
         return first or (not_near, np.zeros(6))
 
-    def longest_tracked_gap(self, usual_interval: float | None) -> float:
-        """Seconds since the last pose within which the prediction counts in the verification."""
-        return min(self._config.max_prediction, TRACKED_INTERVALS * (usual_interval or np.inf))
+    def is_tracked(self, time: float, usual_interval: float | None) -> bool:
+        """Whether the last pose is so recent that nearness to the prediction counts in the verification."""
+        longest = min(self._config.max_prediction, TRACKED_INTERVALS * (usual_interval or np.inf))
+        return time - self.pose_time <= longest
 
     def follow(
         self,
@@ -180,11 +189,13 @@ class Segment:
             self._add_spin_pair(estimate, self.keyframes[last - 1], self.keyframes[last], interval)
 
     def estimate_spin_by(
-        self, estimate: SpinEstimate, sweep: Sweep, time: float, pose: np.ndarray, interval: float
+        self, estimate: SpinEstimate, sweep: Sweep, time: float, result: RegistrationResult, interval: float | None
     ) -> None:
-        """The same by a scan that agrees little with the map at its pose (4, 4), maybe as it is distorted."""
-        elapsed = time - self.pose_time
-        if self.elapsed is None or self._first_frame is not None or elapsed <= 0.0:
+        """The same by a scan that agrees little with the map, maybe as it is distorted. interval: None: not known."""
+        elapsed, pose = time - self.pose_time, result.T_target_source
+        if interval is None or self.elapsed is None or self._first_frame is not None or elapsed <= 0.0:
+            return
+        if result.overlap_source < MIN_OVERLAP:
             return
         mean = se3.log(se3.invert(self.pose) @ pose) / elapsed
         twist = mean + (mean - self.twist) * elapsed / (elapsed + self.elapsed)
