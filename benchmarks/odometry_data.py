@@ -76,6 +76,8 @@ DRIVES = (
     ("office with people, 32 beams", "office", "lidar32", INDOORS, {}),
     ("office with people, 32 beams, no point times", "office", "lidar32", INDOORS, {"point_times": False}),
     ("office with people, 16 beams at 5 Hz", "office", "lidar16", INDOORS, {"rate": 5.0}),
+    ("office with people, 16 beams at 5 Hz, no point times", "office", "lidar16", INDOORS,
+     {"rate": 5.0, "point_times": False}),
     ("stairs with people, 16 beams at 5 Hz", "stairs", "lidar16", INDOORS, {"rate": 5.0}),
     ("office, Livox-like", "office", "livox", INDOORS, {}),
     ("street, Livox-like, all around", "street", "livox360", OUTDOORS, {}),
