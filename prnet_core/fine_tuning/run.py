@@ -114,9 +114,10 @@ def split_scans(
         for m in transforms
         if m.source in places and m.target in places
     ]
+    clouds = [cleaned[index] for index in usable]
+    transforms = kind.usable_transforms(clouds, transforms)
     held_out_scans = [place for index, place in places.items() if index in held_out]
     tuned = [place for index, place in places.items() if index not in held_out]
-    clouds = [cleaned[index] for index in usable]
     within = [m for m in transforms if m.source in tuned and m.target in tuned]
     across = [m for m in transforms if m.source in held_out_scans]
     return (

@@ -90,6 +90,11 @@ class ScanExamples:
         return self._make(*(View(half, np.eye(4)) for half in halves), self._turn(rng), np.eye(3), rng)
 
     @staticmethod
+    def usable_transforms(scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform]) -> Sequence[ScanTransform]:
+        """The transforms between scans that pairs are made with: those given."""
+        return transforms
+
+    @staticmethod
     def stack(pairs: Sequence[ScanPair], device: torch.device | str = "cpu") -> PairBatch:
         """One batch of pairs of equal numbers of points."""
         return stack_pairs(pairs).to(device)
