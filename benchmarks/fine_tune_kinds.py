@@ -36,6 +36,7 @@ from prnet_core.registration import Registration
 from prnet_core.training.surface_pair_files import SurfacePairFiles
 
 POINTS, MOST_SCANS = 768, 50
+SIMULATED_PAIRS = 48  # at most of each kind, below and above an overlap of 0.3
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def simulated_error(network: PRNet, folder: Path | None) -> float | None:
     if folder is None:
         return None
     files = SurfacePairFiles(folder, 1, 0, torch.device("cpu"))
-    errors = [pair_errors(network, pairs)[0] for pairs in files.validation(24).values()]
-    return float(np.mean([np.minimum(error, CAP_DEG).mean() for error in errors]))
+    errors = [pair_errors(network, pairs)[0] for pairs in files.validation(SIMULATED_PAIRS).values()]
+    return float(np.minimum(np.concatenate(errors), CAP_DEG).mean())
 
 
 def real_found(network: PRNet) -> int:
@@ -89,7 +90,7 @@ def real_found(network: PRNet) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", choices=[*SURVEYS, *REAL], default=[*SURVEYS, *REAL])
-    parser.add_argument("--seed", type=int, default=2, help="of the simulated places; 1 was chosen on")
+    parser.add_argument("--seed", type=int, default=3, help="of the simulated places; 1 and 2 were chosen on")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--weights", default=FOR_SCANS, help="weights file, or the name of packaged weights")
     parser.add_argument("--surface-pairs", type=Path, help="a folder of make_surface_pairs.py")

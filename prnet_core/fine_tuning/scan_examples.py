@@ -33,6 +33,9 @@ class ScanExamples:
     `transforms` that name a scan out of range raise FineTuneError.
     """
 
+    TUNED_SHARE = 1.0
+    """Weights that are kept: so far from the original to the tuned ones."""
+
     def __init__(
         self,
         scans: Sequence[np.ndarray],

@@ -46,6 +46,8 @@ class SurfaceExamples(ScanExamples):
     like scans in their sensor's frame, normals are oriented by the sensor's position.
     """
 
+    TUNED_SHARE = 0.5
+
     def __init__(
         self,
         scans: Sequence[np.ndarray],

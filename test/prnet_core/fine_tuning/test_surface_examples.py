@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 
 from prnet_core.fine_tuning import FineTuneConfig, ScanTransform, fine_tune  # noqa: E402
 from prnet_core.fine_tuning.far_transforms import far_transforms  # noqa: E402
+from prnet_core.fine_tuning.run import between  # noqa: E402
 from prnet_core.fine_tuning.surface_examples import MIN_OVERLAP, SurfaceExamples  # noqa: E402
 from prnet_core.model import PRNet, PRNetConfig  # noqa: E402
 from prnet_core.model.surface_cloud import SurfaceCloud  # noqa: E402
@@ -76,3 +77,15 @@ def test_clouds_that_look_like_scans_have_their_sensor_at_the_origin(room_scans)
     config = FineTuneConfig(num_points=200)
     assert SurfaceExamples(scans, transforms, config, augment=True).know_origins
     assert not SurfaceExamples([0.1 * scan for scan in scans], transforms, config, augment=True).know_origins
+
+
+def test_kept_weights_lie_between_the_original_and_the_tuned_ones():
+    original, tuned = small_network(), small_network()
+    before = {name: value.clone() for name, value in original.state_dict().items()}
+    with torch.no_grad():
+        for parameter in tuned.parameters():
+            parameter += 1.0
+    half, whole = (between(original, tuned, share).state_dict() for share in (0.5, 1.0))
+    for name, value in tuned.state_dict().items():
+        assert torch.equal(whole[name], value) and torch.equal(original.state_dict()[name], before[name])
+        torch.testing.assert_close(half[name], 0.5 * (before[name] + value))
