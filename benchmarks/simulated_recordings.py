@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from hard_pairs import share_near
 from registration_data import Pair
-from surveys import OWN_STAIRS, RINGS_9, STAIRS_STEREO
+from surveys import RINGS_9
 
 from prnet_core.geometry import se3
 from prnet_core.geometry.voxels import voxel_centroids
@@ -37,7 +37,6 @@ class Survey:
 
 SURVEYS = {
     "9 rings in a street": Survey(street, RINGS_9, 1.5, (5.0, 1.0)),
-    "stereo camera on stairs": Survey(OWN_STAIRS, STAIRS_STEREO, 0.15, (5.0, 0.3)),
 }
 
 
