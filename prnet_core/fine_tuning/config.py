@@ -32,7 +32,8 @@ class FineTuneConfig:
     """Minimum relative decrease of the held-out error; otherwise the previous weights stay."""
 
     known_transform_share: float = 0.5
-    """Fraction of a scan's examples that are pairs of two real scans, where transforms to other scans are known."""
+    """Fraction of a scan's examples that are pairs of two real scans, where transforms to other scans are known. With
+    rotation-invariant inputs all are."""
     max_angle_deg: float = 180.0
     """Maximum rotation, about any axis, of pairs made from one scan."""
     near_share: float = 0.35
@@ -43,7 +44,7 @@ class FineTuneConfig:
     hidden_share: float = 0.6
     """Probability that points hidden from a camera on the side of the crop are removed, as between real views."""
     min_overlap: float = 0.25
-    """Minimum fraction of the source with a true match."""
+    """Minimum fraction of the source with a true match; 0.1 with rotation-invariant inputs."""
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -64,7 +64,7 @@ def score(network: PRNet, pairs: PairBatch) -> Score:
     """Score of the network in its evaluation mode on a batch of pairs."""
     rotation, translation = pair_errors(network, pairs)
     return Score(
-        error_deg=float(np.minimum(rotation, CAP_DEG).mean()),
+        error_deg=float(np.where(translation < BASIN_UNIT, np.minimum(rotation, CAP_DEG), CAP_DEG).mean()),
         median_deg=float(np.median(np.minimum(rotation, 180.0))),
         basin_share=float(in_basin(rotation, translation).mean()),
         num_pairs=len(rotation),

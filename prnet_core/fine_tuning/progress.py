@@ -39,8 +39,8 @@ class FineTuneProgress:
 class Score:
     """Rotation errors of the network without refinement.
 
-    error_deg: mean, each pair capped at 45 degrees; it decides which weights are kept. A median would ignore the pairs
-    that fail.
+    error_deg: mean, each pair capped at 45 degrees, which also count for a pair whose translation is outside the basin;
+    it decides which weights are kept. A median would ignore the pairs that fail.
     basin_share: pairs within 15 degrees and 0.2 of the clouds' radius, from where the refinement converges.
     """
 

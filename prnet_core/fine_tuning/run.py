@@ -52,7 +52,7 @@ def fine_tune(
         share = max(tuning.step / tuning.num_steps, seconds / config.max_seconds if config.max_seconds else 0.0)
         is_broken = tuning.num_skipped_in_a_row >= MAX_SKIPPED
         if share >= 1.0 or is_broken or share * config.num_validations >= len(held_out.history):
-            held_out.validate(tuning.network, tuning.step)
+            held_out.validate(between(network, tuning.network, kind.TUNED_SHARE), tuning.step)
         if progress is not None:
             loss = tuning.loss_curve[-1][1] if tuning.loss_curve else float("nan")
             errors = held_out.before.error_deg, held_out.best_error_deg
@@ -89,6 +89,15 @@ def fine_tune(
     )
 
 
+def between(original: PRNet, tuned: PRNet, tuned_share: float) -> PRNet:
+    """A network whose weights lie this share of the way from the original to the tuned ones: it forgets less."""
+    network, weights = copy.deepcopy(original), tuned.state_dict()
+    for name, value in network.state_dict().items():  # shares its memory with the network
+        if value.is_floating_point():
+            value.lerp_(weights[name], tuned_share)
+    return network
+
+
 def split_scans(
     scans: Sequence[np.ndarray],
     transforms: Sequence[ScanTransform],
@@ -114,9 +123,10 @@ def split_scans(
         for m in transforms
         if m.source in places and m.target in places
     ]
+    clouds = [cleaned[index] for index in usable]
+    transforms = kind.usable_transforms(clouds, transforms)
     held_out_scans = [place for index, place in places.items() if index in held_out]
     tuned = [place for index, place in places.items() if index not in held_out]
-    clouds = [cleaned[index] for index in usable]
     within = [m for m in transforms if m.source in tuned and m.target in tuned]
     across = [m for m in transforms if m.source in held_out_scans]
     return (

@@ -33,6 +33,9 @@ class ScanExamples:
     `transforms` that name a scan out of range raise FineTuneError.
     """
 
+    TUNED_SHARE = 1.0
+    """Weights that are kept: so far from the original to the tuned ones."""
+
     def __init__(
         self,
         scans: Sequence[np.ndarray],
@@ -88,6 +91,11 @@ class ScanExamples:
             if _overlap(pair) >= self.config.min_overlap:
                 return pair
         return self._make(*(View(half, np.eye(4)) for half in halves), self._turn(rng), np.eye(3), rng)
+
+    @staticmethod
+    def usable_transforms(scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform]) -> Sequence[ScanTransform]:
+        """The transforms between scans that pairs are made with: those given."""
+        return transforms
 
     @staticmethod
     def stack(pairs: Sequence[ScanPair], device: torch.device | str = "cpu") -> PairBatch:
