@@ -20,7 +20,7 @@ class OdometryConfig:
 
     deskew: bool = True  # undo the motion within a scan by the times of its points, given or estimated
     max_prediction: float = 3.0  # seconds for which the last velocity predicts; after that: standing still
-    max_scan_time: float | None = None  # seconds for one scan; None: what the stamps allow, 1 s while lost
+    max_scan_time: float | None = None  # seconds for one scan; None: twice the time between stamps, 1 s while lost
     new_map_after: int | None = 30  # lost scans in a row after which the last ones make a new local map; None: never
     doubtful_overlap: float = 0.6  # of the usual overlap: a weak result below it counts as lost
     reset_jump: float = 1.0  # seconds that a stamp may jump before the next stamps must confirm it

@@ -24,7 +24,8 @@ from prnet_core.registration import Registration, RegistrationResult
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 SCANS_FOR_ANOTHER_SCALE = 3  # lost
-MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster than this leave time for a search all the same,
+SCAN_INTERVALS = 2.0  # between scans, that one may take: a late scan costs less than lost ones; at least
+MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster leave time for a search all the same,
 MIN_SEARCH_TIME = 1.0  # and while lost, on a slow or busy machine, for one that takes so long
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
@@ -101,7 +102,7 @@ class ScanOdometry:
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
         least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
-        allowed = self.config.max_scan_time or max(interval or DEFAULT_SCAN_TIME, least)
+        allowed = self.config.max_scan_time or max(SCAN_INTERVALS * interval if interval else DEFAULT_SCAN_TIME, least)
         update = self._add(sweep, began + allowed)
         if sweep.times is None and self.config.deskew and interval and not self._lost_scans:
             self._segment.estimate_spin(self._spin, interval)

@@ -78,7 +78,7 @@ SPECS: dict[str, Spec] = {
     ),
     "odometry.max_scan_time": Spec(
         0.0,
-        "Maximum processing time of a scan, seconds; 0: the time between stamps, 1 s while lost.",
+        "Maximum processing time of a scan, seconds; 0: twice the time between stamps, 1 s while lost.",
         range=(0.0, 60.0),
     ),
     "odometry.keyframe_overlap": Spec(
