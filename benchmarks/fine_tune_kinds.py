@@ -1,10 +1,10 @@
 """Fine-tuning on the first half of a recording, and what the network alone finds on its second half.
 
-    python benchmarks/fine_tune_kinds.py [--kinds NAME ...] [--seed N] [--minutes 5] [--weights NAME] [--json FILE]
+    python benchmarks/fine_tune_kinds.py [--kinds NAME ...] [--seeds N ...] [--minutes 5] [--weights NAME] [--json FILE]
 
 Labels are transforms that our own registration accepted; no ground truth is used. The pairs are those of
 `scan_basin.py` (overlap 0.1 to 1 for fragments and 0.2 to 0.4 for the LiDAR) whose scans both lie in the second half,
-and pairs with an overlap of 0.2 to 0.4 of simulated recordings, whose places --seed chooses; each source is rotated at
+and pairs with an overlap of 0.2 to 0.4 of simulated recordings, whose places --seeds choose; each source is rotated at
 random. Two fixed sets show what is lost: "real" counts what is found of all pairs of `scan_basin.py`; "simulated" is
 the mean rotation error, each capped at 45 degrees, on the held-out pairs of `scripts/make_surface_pairs.py`, where
 --surface-pairs names their folder.
@@ -90,7 +90,9 @@ def real_found(network: PRNet) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", choices=[*SURVEYS, *REAL], default=[*SURVEYS, *REAL])
-    parser.add_argument("--seed", type=int, default=3, help="of the simulated places; 1 and 2 were chosen on")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, default=[3, 4], help="of the simulated places; 1 and 2 are tuned on"
+    )
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--weights", default=FOR_SCANS, help="weights file, or the name of packaged weights")
     parser.add_argument("--surface-pairs", type=Path, help="a folder of make_surface_pairs.py")
@@ -100,15 +102,17 @@ def main() -> None:
     network, rows = load_network(arguments.weights, "cpu"), []
     real_before = real_found(network)
     simulated_before = simulated_error(network, arguments.surface_pairs)
-    for name in arguments.kinds:
-        recorded = recording(name, arguments.seed)
+    seeds = {kind: arguments.seeds if kind in SURVEYS else [0] for kind in arguments.kinds}
+    for name, seed in ((kind, seed) for kind in seeds for seed in seeds[kind]):
+        recorded = recording(name, seed)
         scans, pairs = spread(recorded.first_half), list(rotated_at_random(recorded.pairs))
         began = time.process_time()
         transforms = register_neighbours(scans, Registration(network))
         labelled = time.process_time()
         config = FineTuneConfig(max_seconds=60.0 * arguments.minutes, epochs=100)
         report = fine_tune(network, scans, config, transforms=transforms)
-        row = {"method": name, "pairs": len(pairs), "scans": len(scans), "transforms": len(transforms)}
+        title = f"{name}, seed {seed}" if name in SURVEYS else name
+        row = {"method": title, "pairs": len(pairs), "scans": len(scans), "transforms": len(transforms)}
         row |= {"label_seconds": labelled - began, "cpu_seconds": time.process_time() - labelled}
         before, after = (measure(net, pairs, POINTS, 1) for net in (network, report.network))
         row |= {"found_before": before["found"], "found_after": after["found"]}
@@ -132,7 +136,7 @@ def main() -> None:
         command=command_line(),
         rows=rows,
         columns=tuple(columns),
-        settings={name: getattr(arguments, name) for name in ("weights", "minutes", "seed")} | {"points": POINTS},
+        settings={name: getattr(arguments, name) for name in ("weights", "minutes")} | {"points": POINTS},
         notes=("Real: what is found of the 128 pairs of `scan_basin.py`. Simulated: mean rotation error.",),
         first_heading="recording",
     )

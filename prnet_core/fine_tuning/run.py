@@ -41,7 +41,8 @@ def fine_tune(
     config = config or FineTuneConfig()
     kind = SurfaceExamples if network.config.features == "surface" else ScanExamples
     examples, held_out_examples = split_scans(scans, transforms or (), config, kind)
-    tuning = Tuning(copy.deepcopy(network), examples, config)
+    faster = replace(config, learning_rate=config.learning_rate / kind.TUNED_SHARE)  # only this share is kept
+    tuning = Tuning(copy.deepcopy(network), examples, faster)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 
     is_late = config.max_seconds is not None and time.monotonic() - began >= config.max_seconds
