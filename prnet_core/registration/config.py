@@ -70,9 +70,9 @@ class RegistrationConfig:
     surface_per_violation: float = 8.0  # and more by this times the violation above `max_violation_certain`
     min_across_agreement: float = 0.2  # of what is seen across the least constrained axis: less is slid along it
     min_detail: float = 0.05  # share that agrees outside the largest planes, without a guess
-    min_detail_agreement: float = 0.75  # of what both see there, the share that agrees; from
-    clear_detail: float = 0.1  # this share on
-    clear_detail_agreement: float = 0.6  # as much is enough
+    min_detail_agreement: float = 0.75  # of what both see there, the share that agrees, if there is less than
+    clear_detail: float = 0.1  # this share, and if there is more
+    clear_detail_agreement: float = 0.6
     max_violation_weak: float = 0.045
     min_agreement_weak: float = 0.3
     is_tracked: bool = False  # near a prediction moving things may violate free space where surfaces meet, see `verify`
