@@ -23,7 +23,7 @@ from hard_pairs import CAMERA, FRAGMENTS, LIDAR, camera_pairs, fragment_pairs, l
 from registration_data import SCANS, Pair
 from results_page import command_line
 from scan_basin import SETS, measure
-from simulated_recordings import SURVEYS, simulated_recording
+from simulated_recordings import KINDS, simulated_recording
 
 from prnet_core.evaluation.table import Column, Table
 from prnet_core.fine_tuning import FineTuneConfig, fine_tune
@@ -57,7 +57,7 @@ REAL: dict[str, tuple[str, Callable[[], Iterator[Pair]]]] = {
 
 def recording(name: str, seed: int) -> Recording:
     """A real recording, or a simulated one of a place that `seed` chooses."""
-    if name in SURVEYS:
+    if name in KINDS:
         simulated = simulated_recording(name, seed)
         return Recording(simulated.scans[: len(simulated.scans) // 2], simulated.pairs_of_second_half())
     folder, pairs = REAL[name]
@@ -89,7 +89,7 @@ def real_found(network: PRNet) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kinds", nargs="+", choices=[*SURVEYS, *REAL], default=[*SURVEYS, *REAL])
+    parser.add_argument("--kinds", nargs="+", choices=[*KINDS, *REAL], default=[*KINDS, *REAL])
     parser.add_argument(
         "--seeds", nargs="+", type=int, default=[3, 4], help="of the simulated places; 1 and 2 are tuned on"
     )
@@ -102,7 +102,7 @@ def main() -> None:
     network, rows = load_network(arguments.weights, "cpu"), []
     real_before = real_found(network)
     simulated_before = simulated_error(network, arguments.surface_pairs)
-    seeds = {kind: arguments.seeds if kind in SURVEYS else [0] for kind in arguments.kinds}
+    seeds = {kind: arguments.seeds if kind in KINDS else [0] for kind in arguments.kinds}
     for name, seed in ((kind, seed) for kind in seeds for seed in seeds[kind]):
         recorded = recording(name, seed)
         scans, pairs = spread(recorded.first_half), list(rotated_at_random(recorded.pairs))
@@ -111,7 +111,7 @@ def main() -> None:
         labelled = time.process_time()
         config = FineTuneConfig(max_seconds=60.0 * arguments.minutes, epochs=100)
         report = fine_tune(network, scans, config, transforms=transforms)
-        title = f"{name}, seed {seed}" if name in SURVEYS else name
+        title = f"{name}, seed {seed}" if name in KINDS else name
         row = {"method": title, "pairs": len(pairs), "scans": len(scans), "transforms": len(transforms)}
         row |= {"label_seconds": labelled - began, "cpu_seconds": time.process_time() - labelled}
         before, after = (measure(net, pairs, POINTS, 1) for net in (network, report.network))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from registration_data import SCANS, Pair, pairs_of
-from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.overlap import mutual_overlap
 from prnet_core.geometry.random_rotations import any_rotation
 from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.io.scan_folders import ScanFolder
@@ -82,13 +82,8 @@ def _by_overlap(
     for target, source in (candidates[i] for i in order):
         ground_truth = se3.invert(scans.poses[target]) @ scans.poses[source]
         clouds = se3.apply(ground_truth, downsampled(source)), downsampled(target)
-        if low < min(share_near(*clouds, 1.5 * voxel), share_near(*clouds[::-1], 1.5 * voxel)) <= high:
+        if low < mutual_overlap(*clouds, 1.5 * voxel) <= high:
             chosen.append((target, source))
         if len(chosen) == MOST_PAIRS:
             break
     return pairs_of(folder, chosen, tolerance)
-
-
-def share_near(cloud: np.ndarray, other: np.ndarray, distance: float) -> float:
-    """Share of the points of a cloud (N, 3) that have a point of another one (M, 3) within a distance."""
-    return float(np.isfinite(cKDTree(other).query(cloud, distance_upper_bound=distance)[0]).mean())

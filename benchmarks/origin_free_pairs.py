@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from hard_pairs import share_near
 from labelled_pair import Pair
 from pair_cache import cached
 from registration_data import SCANS
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.overlap import mutual_overlap
 from prnet_core.geometry.random_rotations import any_rotation
 from prnet_core.simulation.cluttered_rooms import cluttered_room
 from prnet_core.simulation.fragments import room_fragments
@@ -62,7 +62,7 @@ def _fused_pairs(group: str, first_room: int) -> Iterator[Pair]:
         rng = np.random.default_rng([room, 778])
         for source, target in combinations(fragments, 2):
             clouds = source.points[::3], target.points[::3]
-            if MIN_OVERLAP < min(share_near(*clouds, NEAR), share_near(*clouds[::-1], NEAR)) < MAX_OVERLAP:
+            if MIN_OVERLAP < mutual_overlap(*clouds, NEAR) < MAX_OVERLAP:
                 rotation = se3.make_transform(any_rotation(rng), np.zeros(3))
                 relative = se3.invert(target.T_world_sensor) @ source.T_world_sensor @ se3.invert(rotation)
                 own = se3.apply(rotation, _in_its_frame(source))

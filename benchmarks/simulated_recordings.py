@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from hard_pairs import share_near
 from registration_data import Pair
 from surveys import RINGS_9
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.overlap import mutual_overlap
 from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.registration.preprocess import choose_voxel_size
 from prnet_core.simulation.drives import Drive
@@ -26,7 +26,7 @@ MIN_OVERLAP, MAX_OVERLAP, MOST_PAIRS = 0.2, 0.4, 30
 
 
 @dataclass(frozen=True)
-class Survey:
+class Kind:
     """A kind of place and its sensor, metres between scans, and degrees and metres of a correct transform."""
 
     place: Callable[[int], Place]
@@ -35,9 +35,7 @@ class Survey:
     tolerance: tuple[float, float]
 
 
-SURVEYS = {
-    "9 rings in a street": Survey(street, RINGS_9, 1.5, (5.0, 1.0)),
-}
+KINDS = {"9 rings in a street": Kind(street, RINGS_9, 1.5, (5.0, 1.0))}
 
 
 @dataclass(frozen=True)
@@ -55,26 +53,27 @@ class SimulatedRecording:
         voxels = {index: choose_voxel_size(self.scans[index], OVERLAP_POINTS) for index in late}
         every, found = list(combinations(late, 2)), 0
         for number in np.random.default_rng(0).permutation(len(every)):
+            if found == MOST_PAIRS:
+                return
             target, source = every[number]
             T = se3.invert(self.poses[target]) @ self.poses[source]
             voxel = max(voxels[target], voxels[source])
             moved = se3.apply(T, self.scans[source])
             clouds = [voxel_centroids(points, voxel) for points in (moved, self.scans[target])]
-            overlap = min(share_near(a, b, OVERLAP_VOXELS * voxel) for a, b in (clouds, clouds[::-1]))
-            if MIN_OVERLAP < overlap <= MAX_OVERLAP and found < MOST_PAIRS:
+            if MIN_OVERLAP < mutual_overlap(*clouds, OVERLAP_VOXELS * voxel) <= MAX_OVERLAP:
                 found += 1
                 name = f"{self.name} {target} <- {source}"
                 yield Pair(name, self.scans[source], self.scans[target], T, self.tolerance, is_scan=True)
 
 
 def simulated_recording(name: str, seed: int) -> SimulatedRecording:
-    """100 scans along the path of a place of a kind (`SURVEYS`); `seed` chooses the place and the noise."""
-    survey, rng = SURVEYS[name], np.random.default_rng([seed, 31])
-    place = survey.place(seed)
-    drive = Drive(place, survey.sensor, NUM_SCANS, seed)
+    """100 scans along the path of a place of a kind (`KINDS`); `seed` chooses the place and the noise."""
+    kind, rng = KINDS[name], np.random.default_rng([seed, 31])
+    place = kind.place(seed)
+    drive = Drive(place, kind.sensor, NUM_SCANS, seed)
     scene, scans, poses = place.scene(), [], []
     for number in range(NUM_SCANS):
-        time = FIRST_SECOND + number * survey.step / place.speed
+        time = FIRST_SECOND + number * kind.step / place.speed
         poses.append(drive.trajectory(np.float64(time)))
-        scans.append(scan_from(survey.sensor, scene, poses[-1], rng, time).astype(np.float64))
-    return SimulatedRecording(name, scans, poses, survey.tolerance)
+        scans.append(scan_from(kind.sensor, scene, poses[-1], rng, time).astype(np.float64))
+    return SimulatedRecording(name, scans, poses, kind.tolerance)

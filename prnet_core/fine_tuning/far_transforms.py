@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.overlap import mutual_overlap
 from prnet_core.geometry.voxels import voxel_centroids
 from prnet_core.registration.preprocess import choose_voxel_size
 
@@ -22,23 +22,15 @@ def far_transforms(
 ) -> list[ScanTransform]:
     """Transforms, in both directions, between all scans (N_i, 3) that are connected and overlap by `min_overlap`.
 
-    Each is composed of the fewest given transforms. The overlap is the smaller of the two shares of downsampled points
-    that have a point of the other scan within two voxels.
+    Each is composed of the fewest given transforms. The overlap is that of the downsampled scans, within two voxels.
     """
     voxels = [choose_voxel_size(points, OVERLAP_POINTS) for points in scans]
     clouds = [voxel_centroids(points, voxel) for points, voxel in zip(scans, voxels, strict=True)]
-    trees = [cKDTree(cloud) for cloud in clouds]
-
-    def share(source: int, target: int, T_target_source: np.ndarray) -> float:
-        distance = OVERLAP_VOXELS * max(voxels[source], voxels[target])
-        moved = se3.apply(T_target_source, clouds[source])
-        return float(np.isfinite(trees[target].query(moved, distance_upper_bound=distance)[0]).mean())
-
     far = []
     for (source, target), T in shortest_chains(transforms).items():
-        inverse = se3.invert(T)
-        if share(source, target, T) >= min_overlap and share(target, source, inverse) >= min_overlap:
-            far += [ScanTransform(source, target, T), ScanTransform(target, source, inverse)]
+        distance = OVERLAP_VOXELS * max(voxels[source], voxels[target])
+        if mutual_overlap(se3.apply(T, clouds[source]), clouds[target], distance) >= min_overlap:
+            far += [ScanTransform(source, target, T), ScanTransform(target, source, se3.invert(T))]
     return far
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.spatial import cKDTree
 from torch import Tensor
 
 from ..geometry import se3
+from ..geometry.overlap import mutual_overlap
 from ..geometry.random_rotations import any_rotation
 from ..geometry.voxels import voxel_centroids
 from ..model.surface_cloud import SurfaceCloud
@@ -55,7 +55,7 @@ def scene_pairs(kind: str, num_points: int, rng: np.random.Generator) -> Iterato
     clouds = [voxel_centroids(view.points, voxel) for view in views]
     few, many = [], []
     for i, j in combinations(range(len(views)), 2):
-        overlap = _overlap(clouds[i], clouds[j], 1.5 * voxel)
+        overlap = mutual_overlap(clouds[i], clouds[j], 1.5 * voxel)
         if OVERLAPS[0] < overlap < OVERLAPS[1]:
             few.append((i, j))
         elif OVERLAPS[1] <= overlap < OVERLAPS[2]:
@@ -99,7 +99,7 @@ def network_pair(source: View, target: View, num_points: int, rng: np.random.Gen
     if min(map(len, prepared)) < MIN_POINTS:
         return None
     T = to_voxels(se3.make_transform(rotations[1] @ rotations[0].T, np.zeros(3)), *prepared)
-    overlap = _overlap(se3.apply(T, prepared[0].points), prepared[1].points, 2.0)
+    overlap = mutual_overlap(se3.apply(T, prepared[0].points), prepared[1].points, 2.0)
     pair = surface_pair(*(dense_cloud(cloud, know_origins) for cloud in prepared), num_points, rng)
     return NetworkPair(pair, pair.to_network(T), overlap)
 
@@ -133,12 +133,3 @@ def _save(path: Path, source: SurfaceCloud, target: SurfaceCloud, T: Tensor, ove
         values[f"{side}_normals"], values[f"{side}_patches"] = cloud.normals.half(), cloud.patches.half()
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(values, path)
-
-
-def _overlap(source: np.ndarray, target: np.ndarray, distance: float) -> float:
-    """The smaller of the two shares of points with a point of the other cloud within the distance."""
-
-    def share(cloud: np.ndarray, other: np.ndarray) -> float:
-        return float(np.isfinite(cKDTree(other).query(cloud, distance_upper_bound=distance)[0]).mean())
-
-    return min(share(source, target), share(target, source))
