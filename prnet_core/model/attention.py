@@ -41,5 +41,5 @@ def in_one_memory(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         for queries, keys, values, out in heads:
             for rows, some in zip(queries.split(ROWS), out.split(ROWS), strict=True):
                 weights = torch.mm(rows, keys.T, out=memory[: len(rows)])
-                some.copy_(torch.softmax(weights, dim=-1, out=weights) @ values)
+                torch.mm(torch.softmax(weights, dim=-1, out=weights), values, out=some)
     return result

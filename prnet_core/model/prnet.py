@@ -83,12 +83,12 @@ class PRNetOutput:
 
 @dataclass
 class EncodedTarget:
-    """What is the same in all passes: F_Y (B, M, C) and, with a transformer, the memory (B, M, C) that the source's
-    decoder reads, and the target's own decoder as far as it does not read the source (B, M, C)."""
+    """What is the same in all passes: F_Y (B, M, C) and, with a transformer, the keys and values that the source's
+    decoder reads, and the target's own decoder as far as it does not read the source."""
 
     features: Tensor
-    memory: Tensor | None = None
-    attended: Tensor | None = None
+    memory: tuple[Tensor, Tensor] | None = None
+    attended: tuple[Tensor, Tensor] | None = None
 
 
 class PRNet(nn.Module):
@@ -156,7 +156,7 @@ class PRNet(nn.Module):
         features = self.dgcnn(target)
         if self.config.transformer == "none":
             return EncodedTarget(features)
-        return EncodedTarget(features, self.transformer.encoder(features), self.transformer.decoder.attend(features))
+        return EncodedTarget(features, self.transformer.memory(features), self.transformer.decoder.attend(features))
 
     def _match(
         self,
@@ -179,8 +179,9 @@ class PRNet(nn.Module):
         local = self.dgcnn(source)
         if target.memory is None or target.attended is None:
             return local, target.features
-        source_residual = self.transformer(local, target.memory)
-        target_residual = self.transformer.decoder.read(target.attended, self.transformer.encoder(local))
+        decoder = self.transformer.decoder
+        source_residual = decoder.read(decoder.attend(local), target.memory)
+        target_residual = decoder.read(target.attended, self.transformer.memory(local))
         return local + source_residual, target.features + target_residual
 
     def _match_all(

@@ -19,19 +19,28 @@ class Attention(nn.Module):
 
     def forward(self, queries: Tensor, memory: Tensor) -> Tensor:
         """queries (B, N, C), memory (B, M, C) -> (B, N, C)."""
+        return self.read(self.queries(queries), self.keys_and_values(memory))
 
-        def heads(x: Tensor) -> Tensor:
-            return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+    def queries(self, x: Tensor) -> Tensor:
+        """(B, N, C) -> Q (B, H, N, C / H)."""
+        return self._heads(self.query(x))
 
-        q, k, v = heads(self.query(queries)), heads(self.key(memory)), heads(self.value(memory))
-        attended = attention(q, k, v)
-        return self.out(attended.transpose(1, 2).flatten(-2))
+    def keys_and_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, M, C) -> K and V (B, H, M, C / H)."""
+        return self._heads(self.key(memory)), self._heads(self.value(memory))
+
+    def read(self, q: Tensor, keys_and_values: tuple[Tensor, Tensor]) -> Tensor:
+        """The rest of `forward`."""
+        return self.out(attention(q, *keys_and_values).transpose(1, 2).flatten(-2))
+
+    def _heads(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
 
 def _feed_forward(config: PRNetConfig) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(config.embedding, config.feed_forward),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
         nn.Linear(config.feed_forward, config.embedding),
     )
 
@@ -65,16 +74,19 @@ class Decoder(nn.Module):
 
     def forward(self, features: Tensor, memory: Tensor) -> Tensor:
         """features (B, N, C) of this cloud, memory (B, M, C) of the other -> (B, N, C)."""
-        return self.read(self.attend(features), memory)
+        return self.read(self.attend(features), self.cross_attention.keys_and_values(memory))
 
-    def attend(self, features: Tensor) -> Tensor:
-        """The part that does not depend on the other cloud: the same in all passes for the target."""
+    def attend(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """The part that does not depend on the other cloud, (B, N, C), and its queries to that cloud's memory: the same
+        in all passes for the target."""
         normed = self.norms[0](features)
-        return features + self.self_attention(normed, normed)
+        attended = features + self.self_attention(normed, normed)
+        return attended, self.cross_attention.queries(self.norms[1](attended))
 
-    def read(self, attended: Tensor, memory: Tensor) -> Tensor:
-        """The rest of `forward`, from the result of `attend`."""
-        x = attended + self.cross_attention(self.norms[1](attended), memory)
+    def read(self, attended: tuple[Tensor, Tensor], keys_and_values: tuple[Tensor, Tensor]) -> Tensor:
+        """The rest of `forward`, from the result of `attend` and the memory's keys and values."""
+        x, queries = attended
+        x = x + self.cross_attention.read(queries, keys_and_values)
         x = x + self.feed_forward(self.norms[2](x))
         return self.norms[3](x)
 
@@ -90,3 +102,7 @@ class Transformer(nn.Module):
     def forward(self, features: Tensor, other_memory: Tensor) -> Tensor:
         """features F_X (B, N, C); other_memory = encoder(F_Y) (B, M, C). Returns the residual (B, N, C)."""
         return self.decoder(features, other_memory)
+
+    def memory(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """F (B, M, C) -> keys and values that the decoder of the other cloud reads."""
+        return self.decoder.cross_attention.keys_and_values(self.encoder(features))
