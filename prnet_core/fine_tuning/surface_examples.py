@@ -14,7 +14,7 @@ from prnet_core.model.surface_inputs import pair_batch
 from prnet_core.pairs.pair_batch import PairBatch
 from prnet_core.pairs.surface_patches import SurfacePair, surface_pair
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.network_hypotheses import dense_cloud
+from prnet_core.registration.descriptor_matches import dense_cloud
 from prnet_core.registration.preprocess import choose_voxel_size, prepare_cloud
 from prnet_core.registration.registration import Registration, to_voxels
 from prnet_core.registration.scan_origin import looks_like_scan

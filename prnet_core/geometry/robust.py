@@ -18,7 +18,7 @@ from .surface_alignment import (
     STEP_SCALES,
     Surfaces,
     align_surfaces,
-    surface_agreement,
+    mean_agreement,
     surface_support,
 )
 from .transforms import transform_points
@@ -109,7 +109,7 @@ def surface_hypotheses(matched: Tensor, weights: Tensor, surfaces: Surfaces, cou
     matched (..., S, N, 3), weights (..., S, N): where the source's points of each sample are matched. Points support a
     transform only where their normals agree (`surface_support`), and the best transforms of each sample are aligned by
     its surfaces (`align_surfaces`): with little overlap few correct matches leave a transform some degrees away. All
-    are ranked by what meets under them in all samples (`surface_agreement`), and aligned by all points.
+    are ranked by what meets under them in all samples (`mean_agreement`), and aligned by all points.
     """
     with torch.no_grad(), torch.autocast(matched.device.type, enabled=False):
         samples, source = matched.shape[-3], surfaces.source
@@ -117,9 +117,8 @@ def surface_hypotheses(matched: Tensor, weights: Tensor, surfaces: Surfaces, cou
         sizes = remaining, MORE_MATCHES, MORE_SEEDS
         transforms, _ = _best_transforms(source, matched, weights, surfaces.target, surfaces.radius, surfaces, *sizes)
         transforms = align_surfaces(transforms, surfaces.some(STEP_POINTS), STEP_SCALES).flatten(-4, -3)
-        in_all = transforms.unsqueeze(-4).expand(*source.shape[:-2], *transforms.shape[-3:])
-        agreement = surface_agreement(in_all, surfaces).mean(dim=-2)
         joined = surfaces.joined
+        agreement = mean_agreement(transforms, surfaces)
         transforms = _best_distinct(transforms, [agreement], joined.source, joined.radius, count)
         return align_surfaces(transforms, joined, LAST_SCALES)
 

@@ -156,3 +156,9 @@ def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
         similarity = surfaces.similarity.transpose(-1, -2).take_along_dim(contact.index, dim=-2)
         near = near * (similarity - MIN_SIMILARITY)
     return near.mean(dim=-1)
+
+
+def mean_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
+    """`surface_agreement` (..., K) of transforms (..., K, 4, 4), the mean over the samples (..., S, N, 3) of a pair."""
+    in_all = transforms.unsqueeze(-4).expand(*surfaces.source.shape[:-2], *transforms.shape[-3:])
+    return surface_agreement(in_all, surfaces).mean(dim=-2)

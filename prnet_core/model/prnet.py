@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ..geometry.kabsch import procrustes
-from ..geometry.robust import robust_hypotheses, robust_procrustes, surface_hypotheses
+from ..geometry.robust import robust_hypotheses, robust_procrustes
 from ..geometry.surface_alignment import SPACINGS_IN_RADIUS, Surfaces
 from ..geometry.transforms import make_transform, transform_points
 from .action_head import ActionHead
@@ -17,6 +17,7 @@ from .dual_softmax import DualSoftmax, cosines, joint_log_probability
 from .evaluation_mode import evaluation_mode
 from .invariant_dgcnn import InvariantDGCNN
 from .keypoints import select_keypoints, take
+from .matched_surfaces import MatchedSurfaces
 from .out_of_memory import on_cpu_when_out_of_memory
 from .precision import at_least_float32, bfloat16_is_fast
 from .surface_cloud import SurfaceCloud
@@ -268,34 +269,47 @@ class PRNet(nn.Module):
 
     @torch.no_grad()
     def hypotheses(
+        self, source: Tensor | SurfaceCloud, target: Tensor | SurfaceCloud, count: int, bfloat16: bool | None = None
+    ) -> Tensor:
+        """The best `count` transforms (B, count, 4, 4) that differ from each other, from the matches of the first pass.
+
+        Clouds as for `forward`. For verification against the whole clouds; more groups of matches are tried than by
+        `register`.
+        """
+        if self.config.matching == "dual":
+            return self.matched_surfaces(source, target, bfloat16=bfloat16).hypotheses(count)
+        m = self._first_matches(source, target, bfloat16)
+        return robust_hypotheses(m.source, m.matched, m.confidence, m.target, None, count)
+
+    @torch.no_grad()
+    def matched_surfaces(
         self,
         source: Tensor | SurfaceCloud,
         target: Tensor | SurfaceCloud,
-        count: int,
-        bfloat16: bool | None = None,
         samples: int = 1,
-    ) -> Tensor:
-        """The best `count` transforms (B / samples, count, 4, 4) that differ from each other, from the matches of the
-        first pass.
+        bfloat16: bool | None = None,
+    ) -> MatchedSurfaces:
+        """The matches of the first pass, with the matching "dual"; clouds as for `forward`.
 
-        Clouds as for `forward`; with the matching "dual" always `samples` after each other may be other points of one
-        pair in one frame, whose transforms are ranked by all. For verification against the whole clouds; more
-        groups of matches are tried than by `register`.
+        Always `samples` clouds after each other are other points of one pair in one frame, whose transforms are ranked
+        by all.
         """
-        is_surface = self.config.features == "surface"
-        if is_surface and not isinstance(source, SurfaceCloud):
+        if not isinstance(source, SurfaceCloud):
             source, target = surface_clouds(source, target)
-        with self._evaluation(bfloat16):
-            m = self._match(source, target, self._encode(target)).matches
-        radius = SPACINGS_IN_RADIUS * target.spacing if is_surface else None
-        if m.normals is None:
-            return robust_hypotheses(m.source, m.matched, m.confidence, m.target, radius, count)
-        surfaces = Surfaces(m.source, m.normals[0], m.target, m.normals[1], m.similarity, radius)
+        m = self._first_matches(source, target, bfloat16)
+        radius = SPACINGS_IN_RADIUS * target.spacing
+        surfaces = Surfaces(source.points, source.normals, target.points, target.normals, m.similarity, radius)
 
         def split(values: Tensor) -> Tensor:
             return values.unflatten(0, (-1, samples))
 
-        return surface_hypotheses(split(m.matched), split(m.confidence), surfaces.regrouped(split), count)
+        return MatchedSurfaces(split(m.matched), split(m.confidence), surfaces.regrouped(split))
+
+    def _first_matches(self, source: Tensor | SurfaceCloud, target: Tensor | SurfaceCloud, bfloat16) -> Matches:
+        if self.config.features == "surface" and not isinstance(source, SurfaceCloud):
+            source, target = surface_clouds(source, target)
+        with self._evaluation(bfloat16):
+            return self._match(source, target, self._encode(target)).matches
 
     def _register(self, source, target, num_passes: int | None, bfloat16: bool | None) -> Tensor:
         with self._evaluation(bfloat16):

@@ -70,6 +70,8 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
     is_violated = (group[0].quality.violation or 0.0) > config.max_violation_certain
     margin = config.rival_margin_violated if is_violated else config.rival_margin
     alike = [other for other in group if fit(other.quality) > leader - margin]
+    if search.descriptors is not None:  # they have chosen, and what fits more is a rival
+        alike = [best, *(other for other in alike if other is not best)]
     chosen = near[0] if near else alike[0]
     status, reason = verify(chosen.quality, config)
     others = [] if near else alike[1:]

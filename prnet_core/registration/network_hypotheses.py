@@ -8,14 +8,11 @@ import numpy as np
 
 from prnet_core.geometry import se3
 from prnet_core.pairs.normalise import downsample_pair, normalise_pair
-from prnet_core.pairs.surface_patches import DenseCloud, surface_samples
+from prnet_core.registration.descriptor_matches import in_voxels, match_descriptors, network_clouds
 from prnet_core.registration.preprocess import PreparedCloud
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
-
-SAMPLE_POINTS = 384
-"""Points of a sample for a network with rotation-invariant inputs: the density that it is trained with."""
 
 
 def network_transforms(
@@ -34,7 +31,12 @@ def network_transforms(
     changes nothing, gives its best distinct transforms instead, as many as there are rotations.
     """
     if network.config.features == "surface":
-        return _surface_transforms(network, source, target, num_points, seeds, len(rotations))
+        return [
+            transform
+            for seed in seeds
+            for transform in _surface_transforms(network, source, target, num_points, seed, len(rotations))
+        ]
+
     import torch
 
     sources, targets, undo = [], [], []
@@ -61,34 +63,13 @@ def network_transforms(
 
 
 def _surface_transforms(
-    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seeds: range, count: int
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seed: int, count: int
 ) -> list[np.ndarray]:
-    """The `count` best transforms for each random choice of points (seed), the best of each choice first.
-
-    Points beyond SAMPLE_POINTS are further samples: descriptors of denser points see less around them, and the far
-    parts of a scan have no more points to give.
-    """
-    from prnet_core.model.surface_inputs import pair_batch
-
-    know_origins = source.origins is not None and target.origins is not None
-    dense_source, dense_target = (dense_cloud(cloud, know_origins) for cloud in (source, target))
-    samples = max(1, round(num_points / SAMPLE_POINTS)) if network.config.matching == "dual" else 1
-    size, rngs = num_points // samples, map(np.random.default_rng, seeds)
-    drawn = [surface_samples(dense_source, dense_target, size, samples, rng) for rng in rngs]
-    device = next(network.parameters()).device
-    x, y = (cloud.to(device) for cloud in pair_batch([pair for pairs in drawn for pair in pairs]))
-    outputs = network.hypotheses(x, y, count, samples=samples).double().cpu().numpy()
-    return [
-        pairs[0].to_metric(se3.orthonormal(output))
-        for rank in range(count)
-        for output, pairs in zip(outputs[:, rank], drawn, strict=True)
-        if np.isfinite(output).all()
-    ]
-
-
-def dense_cloud(cloud: PreparedCloud, use_origins: bool) -> DenseCloud:
-    """The points and normals that the network's inputs are made of (`PreparedCloud.seen_from`)."""
-    return DenseCloud(cloud.points, cloud.normals, 1.0, cloud.seen_from(use_origins))
+    """The `count` best transforms (4, 4) for a random choice of points, the best first."""
+    if network.config.matching == "dual":
+        return match_descriptors(network, source, target, num_points, seed).transforms(count)
+    pairs, (x, y) = network_clouds(network, source, target, num_points, 1, seed)
+    return in_voxels(network.hypotheses(x, y, count)[0], pairs[0])
 
 
 def rotations_about_vertical(count: int) -> tuple[np.ndarray, ...]:

@@ -20,6 +20,7 @@ from prnet_core.registration.preprocess import (
     usable_points,
 )
 from prnet_core.registration.result import (
+    ACCEPTED,
     REJECTED,
     RegistrationError,
     RegistrationResult,
@@ -140,6 +141,8 @@ class Registration:
             hypotheses,
         )
         decision = decide(search, best, guess)
+        if decision.status != ACCEPTED and hypotheses == "all":
+            decision = decide(search, search.best_with_network(best), guess)
         best, status = decision.best, decision.status
         quality = best.quality
         return RegistrationResult(

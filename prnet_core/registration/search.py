@@ -20,7 +20,8 @@ from prnet_core.registration.alignment import (
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.candidate import Aligned, Candidate
 from prnet_core.registration.config import RegistrationConfig
-from prnet_core.registration.detail import Detail, is_distinctive, measure_detail
+from prnet_core.registration.descriptor_matches import DescriptorMatches, match_descriptors
+from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
@@ -33,13 +34,14 @@ if TYPE_CHECKING:
 
 Hypotheses = Literal["guess", "features", "network", "all"]
 Named = list[tuple[str, np.ndarray]]
+LITTLE_AGREEMENT = 0.01  # added to an agreement of descriptors before its logarithm
 
 
 @dataclass
 class Search:
     """The search for the transform of one pair.
 
-    `timings` holds the seconds of each part, `candidates` all that was refined.
+    `timings` holds the seconds of each part, `candidates` all that was refined, `descriptors` the network's matches.
     deadline: of `time.perf_counter()`, after which no further hypothesis begins.
     """
 
@@ -51,30 +53,57 @@ class Search:
     timings: dict[str, float] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     outstanding: Candidate | None = None  # that agrees much better than all others
+    descriptors: DescriptorMatches | None = None
     _guess: np.ndarray | None = None
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
+    _ranks: dict[Candidate, float] = field(default_factory=dict)
 
     def best(self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all") -> Candidate:
         """The best candidate; later, more expensive stages run only while none is certain.
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
-        the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none).
+        the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none);
+        'all' leaves the network to `best_with_network`.
         """
         self._guess = guess
-        best: Candidate | None = None
-        for run in self._stages(guess, identity, hypotheses):
-            if best is not None and self.is_out_of_time():
-                break
-            for candidate in run():
-                self.candidates.append(candidate)
-                if best is None or self._beats(candidate, best):
-                    best = candidate
-            if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
-                break
+        best = self._run(self._stages(guess, identity, hypotheses), None)
         if best is None:
             raise RuntimeError("no hypothesis was tried")
         return best
+
+    def best_with_network(self, best: Candidate) -> Candidate:
+        """The best candidate when the network's are tried too; `best` without a network or time."""
+        if self.network is None or self.is_out_of_time():
+            return best
+        return self._run(self._network_stages(self.network), best) or best
+
+    def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
+        for run in stages:
+            if best is not None and self.is_out_of_time():
+                break
+            found = run()
+            self.candidates += found
+            if self.descriptors is not None:
+                best = max(self.candidates, key=self.rank)
+            else:
+                for candidate in found:
+                    if best is None or self._beats(candidate, best):
+                        best = candidate
+            if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
+                break
+        return best
+
+    def rank(self, candidate: Candidate) -> float:
+        """The score, higher where the network's descriptors agree: with little overlap more of an incorrect transform
+        overlaps, but it brings unlike surfaces together."""
+        if self.descriptors is None:
+            return candidate.score
+        if candidate not in self._ranks:
+            agreement = max(self.descriptors.agreement(candidate.transform), 0.0)
+            descriptors = self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
+            self._ranks[candidate] = candidate.score + descriptors
+        return self._ranks[candidate]
 
     def _beats(self, candidate: Candidate, best: Candidate) -> bool:
         """Accepted ones first, unless another agrees much more; then by score, a later one only if clearly better."""
@@ -120,38 +149,37 @@ class Search:
             return
         if self.network is not None and hypotheses == "network":
             network = self.network
-            yield lambda: self.refine(self._network(network, range(1), 1) or [("centroid", centroid)])
+            yield lambda: self._by_network(network) or self.refine([("centroid", centroid)])
             return
         yield lambda: self.refine([("identity", identity), ("centroid", centroid)])
         yield lambda: self.refine(self._features())
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
-        if self.network is not None and not any(map(self._is_verified, self.candidates)):
-            network, config = self.network, self.config
-            yield lambda: self.refine(self._network(network, range(1), 1))
-            if network.config.features != "surface":  # one run gives several hypotheses, for any rotation
-                seeds = range(1, 1 + config.network_samples)
-                yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
 
-    def _is_verified(self, candidate: Candidate) -> bool:
-        """Whether a candidate is accepted by itself and shows more than planes."""
-        return candidate.status == ACCEPTED and is_distinctive(self.detail(candidate), candidate.quality, self.config)
+    def _network_stages(self, network: PRNet) -> Iterator[Callable[[], list[Candidate]]]:
+        yield lambda: self._by_network(network)
+        if network.config.matching != "dual":  # one run gives several hypotheses, for any rotation
+            config, seeds = self.config, range(1, 1 + self.config.network_samples)
+            yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
+
+    def _by_network(self, network: PRNet) -> list[Candidate]:
+        if network.config.matching != "dual":
+            hypotheses = self._network(network, range(1), 1)
+            return self.refine(hypotheses) if hypotheses else []
+        with self._timed("network"):
+            self.descriptors = match_descriptors(network, self.source, self.target, self.config.surface_points)
+            transforms = self.descriptors.transforms(self.config.network_hypotheses)
+        return self.refine_aligned([("network", item) for item in transforms])
 
     def _features(self) -> Named:
         with self._timed("features"):
             return [("features", item) for item in feature_transforms(self.source, self.target, self.config)]
 
     def _network(self, network: PRNet, seeds: range, num_rotations: int) -> Named:
-        surface = network.config.features == "surface"
+        config, rotations = self.config, rotations_about_vertical(num_rotations)
         with self._timed("network"):
             transforms = network_transforms(
-                network,
-                self.source,
-                self.target,
-                self.config.surface_points if surface else self.config.network_points,
-                self.config.network_passes,
-                seeds,
-                rotations_about_vertical(self.config.network_hypotheses if surface else num_rotations),
+                network, self.source, self.target, config.network_points, config.network_passes, seeds, rotations
             )
         return [("network", item) for item in transforms]
 
@@ -215,6 +243,13 @@ class Search:
             if len(hypotheses) == 1:
                 return [self._finish_one(*hypotheses[0])]
             return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
+
+    def refine_aligned(self, hypotheses: Named) -> list[Candidate]:
+        """Fine and final GICP of hypotheses whose surfaces meet already, the best of them first: the large distances of
+        a coarse stage would pull clouds with little overlap together."""
+        with self._timed("refine"):
+            candidates = [self._finish(item) for item in self._fine([Aligned(*item, 0) for item in hypotheses])]
+            return sorted(candidates, key=lambda candidate: -candidate.score)
 
     def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
         """One hypothesis through all stages: there is nothing to choose between."""

@@ -18,7 +18,7 @@ from ..model.surface_inputs import pair_batch, surface_clouds
 from ..pairs.object_pairs import ObjectPairConfig, object_pair_batch
 from ..pairs.surface_patches import SurfacePair, surface_pair
 from ..registration.config import RegistrationConfig
-from ..registration.network_hypotheses import dense_cloud
+from ..registration.descriptor_matches import dense_cloud
 from ..registration.preprocess import choose_voxel_size, prepare_cloud
 from ..registration.registration import to_voxels
 from ..simulation.object_views import ObjectViews

@@ -121,7 +121,7 @@ def test_the_spacing_is_not_below_that_of_the_dense_points():
 
 def test_hypotheses_of_two_samples_are_ranked_together():
     samples = surface_samples(sphere(3000), sphere(3000), 200, 2, np.random.default_rng(0))
-    hypotheses = network().hypotheses(*pair_batch(samples), count=3, samples=2)
+    hypotheses = network().matched_surfaces(*pair_batch(samples), samples=2).hypotheses(3)
     assert hypotheses.shape == (1, 3, 4, 4)
     torch.testing.assert_close(hypotheses[0, 0], torch.eye(4), atol=0.2, rtol=0)
 

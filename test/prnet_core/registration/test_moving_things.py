@@ -37,7 +37,7 @@ class Found(Search):
 
     def __init__(self, candidates):
         self.candidates, self.config, self.timings, self.outstanding = candidates, CONFIG, {"features": 0.1}, None
-        self.deadline, self.share = inf, 0.2
+        self.deadline, self.share, self.descriptors = inf, 0.2, None
 
     def alternatives(self, best):
         return []

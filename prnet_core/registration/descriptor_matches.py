@@ -1,0 +1,79 @@
+"""Matches of prepared clouds by the descriptors of a network with rotation-invariant inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prnet_core.geometry import se3
+from prnet_core.pairs.surface_patches import DenseCloud, SurfacePair, surface_samples
+from prnet_core.registration.preprocess import PreparedCloud
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from prnet_core.model import PRNet
+    from prnet_core.model.matched_surfaces import MatchedSurfaces
+    from prnet_core.model.surface_cloud import SurfaceCloud
+
+SAMPLE_POINTS = 384
+"""Points of a sample: the density that the network is trained with."""
+
+
+@dataclass(frozen=True)
+class DescriptorMatches:
+    """Matches of a pair of prepared clouds by the descriptors of a network with rotation-invariant inputs."""
+
+    pair: SurfacePair
+    surfaces: MatchedSurfaces
+
+    def transforms(self, count: int) -> list[np.ndarray]:
+        """The `count` best transforms (4, 4) in the pair's voxel units, the best first, aligned by their surfaces."""
+        return in_voxels(self.surfaces.hypotheses(count)[0], self.pair)
+
+    def agreement(self, transform: np.ndarray) -> float:
+        """How far descriptors and surfaces agree under a transform (4, 4) in the pair's voxel units: see
+        `surface_agreement`."""
+        import torch
+
+        T = torch.from_numpy(self.pair.to_network(transform)).to(self.surfaces.matched)
+        return self.surfaces.agreement(T[None, None]).item()
+
+
+def match_descriptors(
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seed: int = 0
+) -> DescriptorMatches:
+    """Match `num_points` points of each cloud.
+
+    Points beyond SAMPLE_POINTS are further samples: descriptors of denser points see less around them, and the far
+    parts of a scan have no more points to give.
+    """
+    samples = max(1, round(num_points / SAMPLE_POINTS))
+    pairs, (x, y) = network_clouds(network, source, target, num_points // samples, samples, seed)
+    return DescriptorMatches(pairs[0], network.matched_surfaces(x, y, samples))
+
+
+def network_clouds(
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, size: int, samples: int, seed: int
+) -> tuple[list[SurfacePair], list[SurfaceCloud]]:
+    """The pairs of samples, and the network's inputs of both clouds on its device."""
+    from prnet_core.model.surface_inputs import pair_batch
+
+    know_origins = source.origins is not None and target.origins is not None
+    x, y = (dense_cloud(cloud, know_origins) for cloud in (source, target))
+    pairs = surface_samples(x, y, size, samples, np.random.default_rng(seed))
+    device = next(network.parameters()).device
+    return pairs, [cloud.to(device) for cloud in pair_batch(pairs)]
+
+
+def in_voxels(transforms: Tensor, pair: SurfacePair) -> list[np.ndarray]:
+    """Transforms (K, 4, 4) of the network's inputs, those that are finite, between the prepared clouds."""
+    outputs = transforms.double().cpu().numpy()
+    return [pair.to_metric(se3.orthonormal(output)) for output in outputs if np.isfinite(output).all()]
+
+
+def dense_cloud(cloud: PreparedCloud, use_origins: bool) -> DenseCloud:
+    """The points and normals that the network's inputs are made of (`PreparedCloud.seen_from`)."""
+    return DenseCloud(cloud.points, cloud.normals, 1.0, cloud.seen_from(use_origins))
