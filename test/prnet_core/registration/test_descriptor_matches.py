@@ -1,0 +1,133 @@
+"""The network's descriptors: their hypotheses are refined as they are, and they rank all candidates."""
+
+from math import inf
+
+import numpy as np
+import pytest
+import torch
+
+from prnet_core.geometry import se3
+from prnet_core.model import PRNet, PRNetConfig
+from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.alignment import AlignmentQuality
+from prnet_core.registration.candidate import Candidate
+from prnet_core.registration.decision import decide
+from prnet_core.registration.descriptor_matches import match_descriptors
+from prnet_core.registration.detail import Detail
+from prnet_core.registration.registration import to_voxels
+from prnet_core.registration.result import ACCEPTED, AMBIGUOUS
+from prnet_core.registration.search import Search
+from prnet_core.registration.verify import verify
+
+CONFIG = RegistrationConfig()
+
+
+def candidate(along, agreement):
+    """Of clouds without a sensor position, where nine tenths of the overlap agree."""
+    overlap, information = agreement / 0.9, 0.3 * np.eye(6)
+    quality = AlignmentQuality(0.9, 0.1, overlap, overlap, agreement, (), 2000, np.zeros(3), 1.0, information)
+    transform = se3.make_transform(np.eye(3), np.array([along, 0.0, 0.0]))
+    return Candidate("features", transform, quality, verify(quality, CONFIG)[0])
+
+
+class Descriptors:
+    """Agree under the transforms near one shift along x."""
+
+    def __init__(self, along, transforms=()):
+        self.along, self.found, self.calls = along, list(transforms), 0
+
+    def transforms(self, count):
+        return self.found[:count]
+
+    def agreement(self, transform):
+        return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else 0.01
+
+
+class Found(Search):
+    """A search that has found some candidates, without clouds."""
+
+    def __init__(self, candidates, network=None):
+        super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
+        self.candidates = candidates
+
+    def alternatives(self, best):
+        return []
+
+    def detail(self, candidate):
+        return Detail(0.2, 0.9)
+
+    def _differs(self, first, second):
+        return abs(first[0, 3] - second[0, 3]) > CONFIG.distinct_distance_voxels
+
+    def _by_network(self, network):
+        self.descriptors = network
+        return [candidate(T[0, 3], 0.3) for T in network.transforms(5)]
+
+
+def network_of(along, *shifts):
+    network = Descriptors(along, [se3.make_transform(np.eye(3), np.array([s, 0.0, 0.0])) for s in shifts])
+    network.config = PRNetConfig.invariant()
+    return network
+
+
+def test_descriptors_choose_the_transform_that_overlaps_less():
+    larger = candidate(0.0, 0.5)
+    best = Found([larger], network_of(20.0, 20.0)).best_with_network(larger)
+    assert best.transform[0, 3] == 20.0 and best.score < larger.score
+
+
+def test_where_descriptors_and_surfaces_choose_differently_the_result_is_ambiguous():
+    larger = candidate(0.0, 0.5)
+    search = Found([larger], network_of(20.0, 20.0))
+    best = search.best_with_network(larger)
+    assert best.status == larger.status == ACCEPTED
+    decision = decide(search, best, None)
+    assert decision.status == AMBIGUOUS and decision.best is best and decision.alternatives == [larger]
+
+
+def test_without_time_the_network_is_not_asked():
+    larger = candidate(0.0, 0.5)
+    search = Found([larger], network_of(20.0, 20.0))
+    search.deadline = -inf
+    assert search.best_with_network(larger) is larger and search.descriptors is None
+
+
+@pytest.fixture(scope="module")
+def corner_pair():
+    """Two samples of three walls and a bump, the source rotated: (source, target, T_target_source)."""
+    truth = se3.make_transform(se3.rotation_exp(np.array([0.3, -0.2, 2.5])), np.array([1.0, -2.0, 0.5]))
+    clouds = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        walls = [np.insert(rng.uniform(0, 3, (1500, 2)), axis, 0.0, axis=1) for axis in range(3)]
+        ball = rng.normal(size=(700, 3))
+        walls.append(0.4 * ball / np.linalg.norm(ball, axis=1, keepdims=True) + (1.0, 0.6, 0.3))
+        clouds.append(np.concatenate(walls))
+    return se3.apply(se3.invert(truth), clouds[0]), clouds[1], truth
+
+
+def test_the_agreement_is_highest_under_the_correct_transform(corner_pair):
+    """In the prepared clouds' voxel units, also without training: like surfaces have like descriptors."""
+    *clouds, truth = corner_pair
+    registration = Registration(None)
+    prepared = [registration.prepare(cloud, 0.06) for cloud in clouds]
+    torch.manual_seed(0)
+    matches = match_descriptors(PRNet(PRNetConfig.invariant()).eval(), *prepared, 768)
+    correct = to_voxels(truth, *prepared)
+    turn = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, np.pi / 2])), np.zeros(3))
+    assert matches.agreement(correct) > 3 * max(matches.agreement(turn @ correct), 0.0)
+    shift = se3.make_transform(np.eye(3), np.array([10.0, 0.0, 0.0]))
+    assert matches.agreement(correct) > 1.5 * matches.agreement(shift @ correct)
+
+
+def test_hypotheses_of_descriptors_are_refined_without_the_coarse_stage(corner_pair, monkeypatch):
+    *clouds, truth = corner_pair
+    registration = Registration(None)
+    source, target = (registration.prepare(cloud, 0.06) for cloud in clouds)
+    distances = []
+    monkeypatch.setattr("prnet_core.registration.search.align", lambda *arguments: pytest.fail("a coarse stage"))
+    monkeypatch.setattr(Search, "_align", lambda self, T, distance, *limits: distances.append(distance) or T)
+    search = Search(source, target, None, CONFIG)
+    best = search.refine_aligned([("network", to_voxels(truth, source, target))])[0]
+    assert distances == [CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels]
+    np.testing.assert_allclose(best.transform, to_voxels(truth, source, target))
