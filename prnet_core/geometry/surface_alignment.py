@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .cloud_support import closeness, every
 from .nearest import nearest_points
-from .transforms import make_transform, transform_points
+from .transforms import invert, make_transform, transform_points
 
 SPACINGS_IN_RADIUS = 12.0
 """The unit of the residuals of matches of surface clouds, in point spacings."""
@@ -24,7 +24,8 @@ REACH = 3.0
 """Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
 """In squared spacings and points, and as a share of the mean diagonal: unconstrained directions do not change."""
-MIN_SIMILARITY = 0.5
+MIN_SIMILARITY = 0.6
+"""Descriptors that are less alike speak against a transform."""
 HEIGHTS_IN_SPACING = 2.0
 """Decay of the agreement with the distance from a plane."""
 COMMON_COSINE, COMMON_SHARE = 0.9, 0.02
@@ -54,6 +55,12 @@ class Surfaces:
         similarity = None if self.similarity is None else split(self.similarity)
         source, source_normals, target, target_normals = map(split, self._clouds)
         return Surfaces(source, source_normals, target, target_normals, similarity, split(self.radius))
+
+    @property
+    def swapped(self) -> Surfaces:
+        """The target as the source, and vice versa."""
+        similarity = None if self.similarity is None else self.similarity.transpose(-1, -2)
+        return Surfaces(self.target, self.target_normals, self.source, self.source_normals, similarity, self.radius)
 
     @property
     def joined(self) -> Surfaces:
@@ -137,11 +144,11 @@ def _step(transforms: Tensor, contact: _Contact, weight: Tensor, spacing: Tensor
 
 
 def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
-    """Agreement (..., S) under transforms (..., S, 4, 4): mean of r (f - 1/2) e^(-2 h/s) s^2 / (s^2 + d^2).
+    """Agreement (..., S) under transforms (..., S, 4, 4): mean of r (f - MIN_SIMILARITY) e^(-2 h/s) s^2 / (s^2 + d^2).
 
-    The mean is over points; those whose normal agrees with that of the nearest point at the distance d count. f: the
-    similarity of both descriptors; r: the inverse of the share of the source's normals that are like the point's;
-    h: distance from the plane of the nearest point; s: a point spacing.
+    The mean is over points of the source; those whose normal agrees with that of the nearest point of the target count.
+    d: distance to that point; h: to its plane; f: the similarity of both descriptors; r: the inverse of the share of
+    the source's normals that are like the point's; s: a point spacing.
     """
     surfaces = surfaces.some(AGREEMENT_POINTS)
     normals = surfaces.source_normals
@@ -159,6 +166,8 @@ def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
 
 
 def mean_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
-    """`surface_agreement` (..., K) of transforms (..., K, 4, 4), the mean over the samples (..., S, N, 3) of a pair."""
+    """The mean `surface_agreement` (..., K) of both directions under transforms (..., K, 4, 4), over the samples
+    (..., S, N, 3) of a pair."""
     in_all = transforms.unsqueeze(-4).expand(*surfaces.source.shape[:-2], *transforms.shape[-3:])
-    return surface_agreement(in_all, surfaces).mean(dim=-2)
+    both = surface_agreement(in_all, surfaces) + surface_agreement(invert(in_all), surfaces.swapped)
+    return 0.5 * both.mean(dim=-2)
