@@ -19,6 +19,7 @@ from registration_verification import SPECIAL
 from verification_data import Pair, pairs
 
 from prnet_core.geometry import se3
+from prnet_core.model import load_network
 from prnet_core.registration import Registration
 
 STATUSES = ("accepted", "ambiguous", "weak", "rejected")
@@ -48,10 +49,10 @@ def shape(name: str, rng: np.random.Generator, count: int = 5000) -> np.ndarray:
     return points + 0.003 * rng.normal(size=points.shape)
 
 
-def register(pair: Pair, guess: np.ndarray | None) -> tuple[str, bool, float]:
+def register(registration: Registration, pair: Pair, guess: np.ndarray | None) -> tuple[str, bool, float]:
     """Status, whether the transform is correct, and CPU seconds."""
     began = time.process_time()
-    result = Registration(None).register(
+    result = registration.register(
         pair.source_points,
         pair.target_points,
         guess,
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("--group", required=True)
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "EVERY"))
     parser.add_argument("--with-identity", action="store_true", help="the same with the identity as guess, too")
+    parser.add_argument("--weights", help="with a network: weights file, or the name of packaged weights")
     arguments = parser.parse_args()
     special = {
         **SPECIAL,
@@ -73,12 +75,13 @@ def main() -> None:
         "symmetric shapes": symmetric_shapes,
     }
     found = special.get(arguments.group, lambda: pairs(arguments.group))()
-    rows = []
+    network = load_network(arguments.weights, "cpu") if arguments.weights else None
+    registration, rows = Registration(network), []
     for pair in islice(found, arguments.part[0], None, arguments.part[1]):
         guesses = (None, np.eye(4)) if arguments.with_identity else (None,)
         for guess in guesses:
             name = pair.group + ("" if guess is None else ", identity as guess")
-            rows.append((name, *register(pair, guess)))
+            rows.append((name, *register(registration, pair, guess)))
     print("| pairs | number | " + " | ".join(f"{s}: correct, incorrect" for s in STATUSES) + " | CPU s |")
     print("|" + "---|" * (len(STATUSES) + 3))
     for name in dict.fromkeys(row[0] for row in rows):

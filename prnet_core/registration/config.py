@@ -41,6 +41,7 @@ class RegistrationConfig:
     network_rotations: int = 4  # each rotated this often about the vertical
     network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs,
     descriptor_weight: float = 8.0  # and of the agreement of its descriptors in the rank of all candidates
+    min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40

@@ -77,6 +77,8 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
     others = [] if near else alike[1:]
     if others:
         return Decision(chosen, AMBIGUOUS, f"{len(others)} other transforms fit as well: {reason}", others)
+    if chosen.quality.violation is None and search.descriptors_agree_more_elsewhere(chosen):
+        return Decision(chosen, WEAK, f"the network's descriptors agree more under another transform: {reason}")
     return Decision(chosen, status, reason)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,35 +25,41 @@ SAMPLE_POINTS = 384
 
 @dataclass(frozen=True)
 class DescriptorMatches:
-    """Matches of a pair of prepared clouds by the descriptors of a network with rotation-invariant inputs."""
+    """Matches of a pair of prepared clouds by the descriptors of a network with rotation-invariant inputs.
+
+    transforms: the best (4, 4) in the pair's voxel units, the best first, aligned by their surfaces.
+    """
 
     pair: SurfacePair
     surfaces: MatchedSurfaces
-
-    def transforms(self, count: int) -> list[np.ndarray]:
-        """The `count` best transforms (4, 4) in the pair's voxel units, the best first, aligned by their surfaces."""
-        return in_voxels(self.surfaces.hypotheses(count)[0], self.pair)
+    transforms: list[np.ndarray]
 
     def agreement(self, transform: np.ndarray) -> float:
         """How far descriptors and surfaces agree under a transform (4, 4) in the pair's voxel units: see
-        `surface_agreement`."""
+        `mean_agreement`."""
         import torch
 
         T = torch.from_numpy(self.pair.to_network(transform)).to(self.surfaces.matched)
         return self.surfaces.agreement(T[None, None]).item()
 
+    @cached_property
+    def most(self) -> float:
+        """The largest agreement of the transforms."""
+        return max(map(self.agreement, self.transforms), default=0.0)
+
 
 def match_descriptors(
-    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, seed: int = 0
+    network: PRNet, source: PreparedCloud, target: PreparedCloud, num_points: int, count: int, seed: int = 0
 ) -> DescriptorMatches:
-    """Match `num_points` points of each cloud.
+    """Match `num_points` points of each cloud; `count` transforms.
 
     Points beyond SAMPLE_POINTS are further samples: descriptors of denser points see less around them, and the far
     parts of a scan have no more points to give.
     """
     samples = max(1, round(num_points / SAMPLE_POINTS))
     pairs, (x, y) = network_clouds(network, source, target, num_points // samples, samples, seed)
-    return DescriptorMatches(pairs[0], network.matched_surfaces(x, y, samples))
+    surfaces = network.matched_surfaces(x, y, samples)
+    return DescriptorMatches(pairs[0], surfaces, in_voxels(surfaces.hypotheses(count)[0], pairs[0]))
 
 
 def network_clouds(

@@ -67,7 +67,7 @@ def _surface_transforms(
 ) -> list[np.ndarray]:
     """The `count` best transforms (4, 4) for a random choice of points, the best first."""
     if network.config.matching == "dual":
-        return match_descriptors(network, source, target, num_points, seed).transforms(count)
+        return match_descriptors(network, source, target, num_points, count, seed).transforms
     pairs, (x, y) = network_clouds(network, source, target, num_points, 1, seed)
     return in_voxels(network.hypotheses(x, y, count)[0], pairs[0])
 

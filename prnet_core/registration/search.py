@@ -57,7 +57,7 @@ class Search:
     _guess: np.ndarray | None = None
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
-    _ranks: dict[Candidate, float] = field(default_factory=dict)
+    _agreements: dict[Candidate, float] = field(default_factory=dict)
 
     def best(self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all") -> Candidate:
         """The best candidate; later, more expensive stages run only while none is certain.
@@ -99,11 +99,21 @@ class Search:
         overlaps, but it brings unlike surfaces together."""
         if self.descriptors is None:
             return candidate.score
-        if candidate not in self._ranks:
-            agreement = max(self.descriptors.agreement(candidate.transform), 0.0)
-            descriptors = self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
-            self._ranks[candidate] = candidate.score + descriptors
-        return self._ranks[candidate]
+        agreement = max(self._agreement_of_descriptors(candidate), 0.0)
+        return candidate.score + self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
+
+    def descriptors_agree_more_elsewhere(self, candidate: Candidate) -> bool:
+        """Whether the network's descriptors agree clearly more under one of its own hypotheses."""
+        if self.descriptors is None:
+            return False
+        return self._agreement_of_descriptors(candidate) < self.config.min_descriptor_share * self.descriptors.most
+
+    def _agreement_of_descriptors(self, candidate: Candidate) -> float:
+        if self.descriptors is None:
+            return 0.0
+        if candidate not in self._agreements:
+            self._agreements[candidate] = self.descriptors.agreement(candidate.transform)
+        return self._agreements[candidate]
 
     def _beats(self, candidate: Candidate, best: Candidate) -> bool:
         """Accepted ones first, unless another agrees much more; then by score, a later one only if clearly better."""
@@ -167,9 +177,9 @@ class Search:
             hypotheses = self._network(network, range(1), 1)
             return self.refine(hypotheses) if hypotheses else []
         with self._timed("network"):
-            self.descriptors = match_descriptors(network, self.source, self.target, self.config.surface_points)
-            transforms = self.descriptors.transforms(self.config.network_hypotheses)
-        return self.refine_aligned([("network", item) for item in transforms])
+            sizes = self.config.surface_points, self.config.network_hypotheses
+            self.descriptors = match_descriptors(network, self.source, self.target, *sizes)
+        return self.refine_aligned([("network", item) for item in self.descriptors.transforms])
 
     def _features(self) -> Named:
         with self._timed("features"):

@@ -15,7 +15,7 @@ from prnet_core.registration.decision import decide
 from prnet_core.registration.descriptor_matches import match_descriptors
 from prnet_core.registration.detail import Detail
 from prnet_core.registration.registration import to_voxels
-from prnet_core.registration.result import ACCEPTED, AMBIGUOUS
+from prnet_core.registration.result import ACCEPTED, AMBIGUOUS, WEAK
 from prnet_core.registration.search import Search
 from prnet_core.registration.verify import verify
 
@@ -33,11 +33,10 @@ def candidate(along, agreement):
 class Descriptors:
     """Agree under the transforms near one shift along x."""
 
-    def __init__(self, along, transforms=()):
-        self.along, self.found, self.calls = along, list(transforms), 0
+    most = 0.1
 
-    def transforms(self, count):
-        return self.found[:count]
+    def __init__(self, along, transforms=()):
+        self.along, self.transforms = along, list(transforms)
 
     def agreement(self, transform):
         return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else 0.01
@@ -61,7 +60,7 @@ class Found(Search):
 
     def _by_network(self, network):
         self.descriptors = network
-        return [candidate(T[0, 3], 0.3) for T in network.transforms(5)]
+        return [candidate(T[0, 3], 0.3) for T in network.transforms]
 
 
 def network_of(along, *shifts):
@@ -83,6 +82,21 @@ def test_where_descriptors_and_surfaces_choose_differently_the_result_is_ambiguo
     assert best.status == larger.status == ACCEPTED
     decision = decide(search, best, None)
     assert decision.status == AMBIGUOUS and decision.best is best and decision.alternatives == [larger]
+
+
+def test_clouds_without_a_sensor_position_are_weak_where_descriptors_agree_more_elsewhere():
+    """The transform that they prefer is not verified by itself."""
+    best, unverified = candidate(0.0, 0.5), candidate(20.0, 0.12)
+    assert best.status == ACCEPTED and unverified.status != ACCEPTED
+
+    def decision(descriptors):
+        search = Found([best, unverified])
+        search.descriptors = descriptors
+        return decide(search, best, None)
+
+    assert decision(None).status == decision(Descriptors(0.0)).status == ACCEPTED
+    contradicted = decision(Descriptors(20.0))
+    assert contradicted.status == WEAK and "descriptors" in contradicted.reason
 
 
 def test_without_time_the_network_is_not_asked():
@@ -112,7 +126,7 @@ def test_the_agreement_is_highest_under_the_correct_transform(corner_pair):
     registration = Registration(None)
     prepared = [registration.prepare(cloud, 0.06) for cloud in clouds]
     torch.manual_seed(0)
-    matches = match_descriptors(PRNet(PRNetConfig.invariant()).eval(), *prepared, 768)
+    matches = match_descriptors(PRNet(PRNetConfig.invariant()).eval(), *prepared, 768, 2)
     correct = to_voxels(truth, *prepared)
     turn = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, np.pi / 2])), np.zeros(3))
     assert matches.agreement(correct) > 3 * max(matches.agreement(turn @ correct), 0.0)

@@ -166,7 +166,7 @@ def test_a_correct_hypothesis_with_few_near_points_is_measured_while_none_is_acc
     prepared = [registration.prepare(cloud, 0.05) for cloud in (source, target)]
     correct = to_voxels(truth, *prepared)
     wrong = se3.make_transform(np.eye(3), np.zeros(3))
-    matches = SimpleNamespace(transforms=lambda count: [wrong, correct], agreement=lambda transform: 0.1)
+    matches = SimpleNamespace(transforms=[wrong, correct], agreement=lambda transform: 0.1, most=0.1)
     monkeypatch.setattr("prnet_core.registration.search.match_descriptors", lambda *arguments: matches)
     monkeypatch.setattr(
         Search, "_count_close", lambda self, T, distance: 100 if np.allclose(T[:3, :3], np.eye(3)) else 30
