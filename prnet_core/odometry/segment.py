@@ -169,8 +169,8 @@ class Segment:
             if refined is not None and sweep.times is not None:
                 self.twist = own_twist
                 if was_known:
-                    length = float(np.ptp(sweep.times))
-                    self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length)
+                    length, stamp = float(np.ptp(sweep.times)), time - sweep.middle
+                    self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length, stamp)
         else:
             self.twist, self.elapsed = np.zeros(6), None
         change = self.twist - last_twist if was_known and not was_lost else None
