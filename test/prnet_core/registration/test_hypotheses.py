@@ -1,7 +1,5 @@
 """Hypotheses: which is tried when, and the network's output in the clouds' own frames."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -153,26 +151,19 @@ def test_a_real_network_gives_the_same_transform_in_any_unit_and_place(rotated_p
     np.testing.assert_allclose(output(unit, 1e4 * unit), output(1.0, 0.0), atol=1e-3)
 
 
-class Invariant(torch.nn.Module):
-    """Stands for a network with rotation-invariant inputs."""
-
-    config = PRNetConfig.invariant()
-
-
 def test_a_correct_hypothesis_with_few_near_points_is_measured_while_none_is_accepted(rotated_pair, monkeypatch):
     """It comes behind an incorrect one that is said to have many more."""
     source, target, truth = rotated_pair
-    registration = Registration(Invariant())
+    registration = Registration(None)
     prepared = [registration.prepare(cloud, 0.05) for cloud in (source, target)]
     correct = to_voxels(truth, *prepared)
     wrong = se3.make_transform(np.eye(3), np.zeros(3))
-    matches = SimpleNamespace(transforms=[wrong, correct], agreement=lambda transform: 0.1, most=0.1)
-    monkeypatch.setattr("prnet_core.registration.search.match_descriptors", lambda *arguments: matches)
+    monkeypatch.setattr(Search, "_features", lambda self: [("features", wrong), ("features", correct)])
     monkeypatch.setattr(
         Search, "_count_close", lambda self, T, distance: 100 if np.allclose(T[:3, :3], np.eye(3)) else 30
     )
     monkeypatch.setattr(Search, "_align", lambda self, transform, *limits: transform)
-    result = registration.register_prepared(*prepared, hypotheses="network")
+    result = registration.register_prepared(*prepared, hypotheses="features")
     np.testing.assert_allclose(result.T_target_source, truth, atol=0.01)
 
 
