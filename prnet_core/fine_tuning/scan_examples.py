@@ -49,7 +49,7 @@ class ScanExamples:
                 raise FineTuneError(f"transform from {transform.source} to {transform.target} of {len(scans)} scans")
         self.scans = scans
         self.sources = range(len(scans)) if sources is None else sources
-        self.config = config
+        self.config = self.adapted(config)
         self.num_transforms = len(transforms)
         self.transforms_of: dict[int, list[ScanTransform]] = {}
         for transform in transforms:
@@ -59,6 +59,11 @@ class ScanExamples:
             mirror_share=0.5 if augment else 0.0,
             max_noise=0.005 if augment else 0.0,
         )
+
+    @staticmethod
+    def adapted(config: FineTuneConfig) -> FineTuneConfig:
+        """The configuration as these examples use it."""
+        return config
 
     def __len__(self) -> int:
         return len(self.sources)

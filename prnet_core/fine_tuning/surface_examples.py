@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -48,18 +49,16 @@ class SurfaceExamples(ScanExamples):
 
     TUNED_SHARE = 0.5
 
-    def __init__(
-        self,
-        scans: Sequence[np.ndarray],
-        transforms: Sequence[ScanTransform],
-        config: FineTuneConfig,
-        augment: bool,
-        sources: Sequence[int] | None = None,
-    ) -> None:
-        config = replace(config, min_overlap=MIN_OVERLAP, known_transform_share=1.0)
-        super().__init__(scans, transforms, config, augment, sources)
+    @staticmethod
+    def adapted(config: FineTuneConfig) -> FineTuneConfig:
+        """Pairs of little overlap too, and copies of a scan only without transforms."""
+        return replace(config, min_overlap=MIN_OVERLAP, known_transform_share=1.0)
+
+    @cached_property
+    def know_origins(self) -> bool:
+        """Whether most clouds look like scans in their sensor's frame."""
         registration = Registration(None)
-        self.know_origins = bool(np.mean([looks_like_scan(points, registration) for points in scans]) > 0.5)
+        return bool(np.mean([looks_like_scan(points, registration) for points in self.scans]) > 0.5)
 
     @staticmethod
     def usable_transforms(scans: Sequence[np.ndarray], transforms: Sequence[ScanTransform]) -> Sequence[ScanTransform]:
