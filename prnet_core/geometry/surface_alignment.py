@@ -24,8 +24,8 @@ REACH = 3.0
 """Scales of a step, in spacings, and the number of scales beyond which a point does not pull."""
 DAMPING_ROTATION, DAMPING_TRANSLATION, DAMPING_SHARE = 30.0, 0.3, 1e-3
 """In squared spacings and points, and as a share of the mean diagonal: unconstrained directions do not change."""
-MIN_SIMILARITY = 0.6
-"""Descriptors that are less alike speak against a transform."""
+MIN_SIMILARITY, MIN_SIMILARITY_REFINED = 0.55, 0.65
+"""Descriptors that are less alike speak against a transform; the second where it has been refined."""
 HEIGHTS_IN_SPACING = 2.0
 """Decay of the agreement with the distance from a plane."""
 COMMON_COSINE, COMMON_SHARE = 0.9, 0.02
@@ -143,8 +143,8 @@ def _step(transforms: Tensor, contact: _Contact, weight: Tensor, spacing: Tensor
     return make_transform(rotation @ transforms[..., :3, :3], moved)
 
 
-def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
-    """Agreement (..., S) under transforms (..., S, 4, 4): mean of r (f - MIN_SIMILARITY) e^(-2 h/s) s^2 / (s^2 + d^2).
+def surface_agreement(transforms: Tensor, surfaces: Surfaces, min_similarity: float) -> Tensor:
+    """Agreement (..., S) under transforms (..., S, 4, 4): mean of r (f - min_similarity) e^(-2 h/s) s^2 / (s^2 + d^2).
 
     The mean is over points of the source; those whose normal agrees with that of the nearest point of the target count.
     d: distance to that point; h: to its plane; f: the similarity of both descriptors; r: the inverse of the share of
@@ -161,13 +161,14 @@ def surface_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
     near = near * torch.exp(-HEIGHTS_IN_SPACING * height / surfaces.spacing[..., None, None])
     if surfaces.similarity is not None:
         similarity = surfaces.similarity.transpose(-1, -2).take_along_dim(contact.index, dim=-2)
-        near = near * (similarity - MIN_SIMILARITY)
+        near = near * (similarity - min_similarity)
     return near.mean(dim=-1)
 
 
-def mean_agreement(transforms: Tensor, surfaces: Surfaces) -> Tensor:
+def mean_agreement(transforms: Tensor, surfaces: Surfaces, min_similarity: float = MIN_SIMILARITY) -> Tensor:
     """The mean `surface_agreement` (..., K) of both directions under transforms (..., K, 4, 4), over the samples
     (..., S, N, 3) of a pair."""
     in_all = transforms.unsqueeze(-4).expand(*surfaces.source.shape[:-2], *transforms.shape[-3:])
-    both = surface_agreement(in_all, surfaces) + surface_agreement(invert(in_all), surfaces.swapped)
-    return 0.5 * both.mean(dim=-2)
+    forward = surface_agreement(in_all, surfaces, min_similarity)
+    backward = surface_agreement(invert(in_all), surfaces.swapped, min_similarity)
+    return 0.5 * (forward + backward).mean(dim=-2)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..geometry.robust import surface_hypotheses
-from ..geometry.surface_alignment import Surfaces, mean_agreement
+from ..geometry.surface_alignment import MIN_SIMILARITY_REFINED, Surfaces, mean_agreement
 
 
 @dataclass(frozen=True)
@@ -27,5 +27,5 @@ class MatchedSurfaces:
 
     @torch.no_grad()
     def agreement(self, transforms: Tensor) -> Tensor:
-        """(B, K) of transforms (B, K, 4, 4) of the source: `mean_agreement`."""
-        return mean_agreement(transforms, self.surfaces)
+        """(B, K) of refined transforms (B, K, 4, 4) of the source: `mean_agreement`."""
+        return mean_agreement(transforms, self.surfaces, MIN_SIMILARITY_REFINED)

@@ -85,7 +85,7 @@ class Search:
             found = run()
             self.candidates += found
             if self.descriptors is not None:
-                best = max(self.candidates, key=self.rank)
+                best = max(self.candidates, key=self._rank)
             else:
                 for candidate in found:
                     if best is None or self._beats(candidate, best):
@@ -94,13 +94,13 @@ class Search:
                 break
         return best
 
-    def rank(self, candidate: Candidate) -> float:
-        """The score, higher where the network's descriptors agree: with little overlap more of an incorrect transform
-        overlaps, but it brings unlike surfaces together."""
-        if self.descriptors is None:
-            return candidate.score
+    def _rank(self, candidate: Candidate) -> tuple[bool, float]:
+        """What free space verifies first; then the score, higher where the network's descriptors agree: with little
+        overlap more of an incorrect transform overlaps, but it brings unlike surfaces together."""
         agreement = max(self._agreement_of_descriptors(candidate), 0.0)
-        return candidate.score + self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
+        descriptors = self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
+        is_verified = candidate.status == ACCEPTED and candidate.quality.violation is not None
+        return is_verified, candidate.score + descriptors
 
     def descriptors_agree_more_elsewhere(self, candidate: Candidate) -> bool:
         """Whether the network's descriptors agree clearly more under one of its own hypotheses."""

@@ -52,7 +52,7 @@ def test_agreement_needs_similar_descriptors_where_they_are_known(known):
     cycle = Rotation.from_rotvec([120.0 / 3**0.5] * 3, degrees=True).as_matrix()
     turned = make_transform(torch.from_numpy(cycle), torch.zeros(3, dtype=torch.float64))
     correct, other = surface_agreement(
-        torch.stack([transform(0.0, (0.0, 0.0, 0.0)), turned])[None], surfaces(similarity)
+        torch.stack([transform(0.0, (0.0, 0.0, 0.0)), turned])[None], surfaces(similarity), 0.5
     )[0]
     assert (correct > 0.0 > other) if known else (abs(correct - other) < 0.2 * correct)
 
@@ -60,5 +60,6 @@ def test_agreement_needs_similar_descriptors_where_they_are_known(known):
 def test_agreement_is_less_beside_the_planes():
     """The corner moved by half a spacing away from all walls, and by as much along one of them."""
     shifts = [transform(0.0, (0.5, 0.0, 0.0)), transform(0.0, (0.5, 0.5, 0.5))]
-    correct, *others = surface_agreement(torch.stack([transform(0.0, (0.0, 0.0, 0.0)), *shifts])[None], surfaces())[0]
+    transforms = torch.stack([transform(0.0, (0.0, 0.0, 0.0)), *shifts])[None]
+    correct, *others = surface_agreement(transforms, surfaces(), 0.5)[0]
     assert correct > 1.2 * others[0] > 1.5 * others[1]
