@@ -43,16 +43,16 @@ class Keyframe:
 
 
 def is_keyframe(
-    newest: Keyframe, pose: np.ndarray, result: RegistrationResult, median_range: float, config: OdometryConfig
+    newest: Keyframe, pose: np.ndarray, result: RegistrationResult, max_distance: float, config: OdometryConfig
 ) -> bool:
     """Whether a scan at a pose (4, 4) of the map becomes a keyframe: by overlap, and by its distance to the newest.
 
-    From a weak result only where the scan would leave the map otherwise. median_range: of the scan's points, metres.
+    From a weak result only where the scan would leave the map otherwise. max_distance: metres.
     """
     if result.overlap_source < config.keyframe_overlap:
         return True
     distance, angle = se3.difference(newest.T_map_sensor, pose)
-    moved = distance > config.keyframe_distance * median_range or angle > config.keyframe_angle
+    moved = distance > max_distance or angle > config.keyframe_angle
     return result.status == "accepted" and moved
 
 

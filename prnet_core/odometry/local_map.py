@@ -9,6 +9,7 @@ import small_gicp
 from prnet_core.geometry import se3
 from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
+from prnet_core.odometry.ring_normals import without_ring_planes
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import NO_NORMALS, Level, PreparedCloud, prepare_cloud
 from prnet_core.registration.sample import thickness_and_spacing
@@ -31,12 +32,14 @@ BACK_FACING = -0.15  # cosine between a normal and the ray to the sensor below w
 class Surface(NamedTuple):
     """A keyframe's points (N, 3) in the map's frame, and their normals (N, 3) towards its sensor.
 
-    is_fine: a point per FINE_VOXEL, as precise sensors have it. voxel_size: that they were filtered for.
+    is_fine: a point per FINE_VOXEL, as precise sensors have it. is_sparse: its points are further apart than that, as
+    few rings are. voxel_size: that they were filtered for.
     """
 
     points: np.ndarray
     normals: np.ndarray
     is_fine: bool
+    is_sparse: bool
     voxel_size: float
 
     def suits(self, voxel_size: float) -> bool:
@@ -44,7 +47,7 @@ class Surface(NamedTuple):
         return self.voxel_size <= (FINE_ENOUGH if self.is_fine else 1.0) * voxel_size
 
 
-EMPTY = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False, np.inf)
+EMPTY = Surface(np.zeros((0, 3)), np.zeros((0, 3)), False, False, np.inf)
 
 
 class LocalMap:
@@ -68,6 +71,11 @@ class LocalMap:
     @property
     def newest(self) -> Keyframe:
         return self._frames[-1]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the newest keyframe shows little of the surfaces between its points."""
+        return self._filtered[-1].is_sparse
 
     def add(self, frame: Keyframe) -> None:
         """Join a keyframe; the oldest one leaves when there are too many."""
@@ -123,16 +131,18 @@ class LocalMap:
         voxel = FINE_VOXEL * self._voxel_size
         cloud, tree = small_gicp.preprocess_points(points, voxel, NO_NORMALS, num_threads)
         thickness, spacing = thickness_and_spacing(cloud.points()[:, :3], tree, NORMAL_NEIGHBORS, num_threads)
-        is_fine = thickness < PRECISE_THICKNESS * voxel
+        is_fine, is_sparse = thickness < PRECISE_THICKNESS * voxel, spacing > SPARSE_SPACING * voxel
         if is_fine:
-            num_neighbors = SPARSE_NEIGHBORS if spacing > SPARSE_SPACING * voxel else NORMAL_NEIGHBORS
+            num_neighbors = SPARSE_NEIGHBORS if is_sparse else NORMAL_NEIGHBORS
             small_gicp.estimate_normals(cloud, tree, num_neighbors, num_threads)
         else:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
+        if is_fine and is_sparse:
+            normals = without_ring_planes(points, normals, tree, num_threads)
         normals = normals * -np.sign(np.sum(normals * points, axis=1))[:, None]
         points, normals = se3.apply(frame.T_map_sensor, points), normals @ frame.T_map_sensor[:3, :3].T
-        return Surface(points, normals, is_fine, self._voxel_size)
+        return Surface(points, normals, is_fine, is_sparse, self._voxel_size)
 
     def _refine_surfaces(self) -> None:
         """Filter the keyframes that were added, and of those that are coarser than the voxel the newest ones."""
@@ -148,6 +158,7 @@ class LocalMap:
             np.vstack([surface.points for surface in self._filtered]),
             np.vstack([surface.normals for surface in self._filtered]),
             self._filtered[-1].is_fine,
+            self._filtered[-1].is_sparse,
             self._voxel_size,
         )
         self._target = None

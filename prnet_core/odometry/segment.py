@@ -26,6 +26,8 @@ from prnet_core.registration.preprocess import PreparedCloud
 
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
 FAR_DISTANCE, NEARER = 3.0, 0.6  # voxels to the map by a prediction, and what share a turn, tried first, leaves of them
+SPARSE_DISTANCE = 0.25  # of the usual distance between keyframes, of those that show little, and
+SPARSE_SCANS = 3  # scans at least from one to the next: a change of the map takes as long as two scans
 
 
 class Segment:
@@ -49,6 +51,7 @@ class Segment:
         self.twist, self.elapsed = np.zeros(6), None  # type: np.ndarray, float | None
         self.covariance = covariance
         self.has_followed = False
+        self._scans_since_keyframe = 0
         self._sweep_velocity = SweepVelocity()
         self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
@@ -232,8 +235,14 @@ class Segment:
         self.covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self.pose, self.pose_time, self.has_followed, self._first_sweep = pose, time, True, None
         self.usual.add(result)
-        if is_keyframe(self.map.newest, pose, result, sweep.scale, self._config):
+        self._scans_since_keyframe += 1
+        if is_keyframe(self.map.newest, pose, result, self._keyframe_distance(sweep), self._config):
             self._add_keyframe(sweep.at_middle(self.twist))
+
+    def _keyframe_distance(self, sweep: Sweep) -> float:
+        """Metres between keyframes: fewer where they show little of the surfaces between their points."""
+        nearer = self.map.is_sparse and self._scans_since_keyframe >= SPARSE_SCANS
+        return (SPARSE_DISTANCE if nearer else 1.0) * self._config.keyframe_distance * sweep.scale
 
     def _set_keyframe_twist(self, last_mean: np.ndarray | None, mean: np.ndarray, elapsed: float) -> None:
         """The twist of the last scan, if it is a keyframe: between the mean ones before and after it.
@@ -253,6 +262,7 @@ class Segment:
         return self.map.newest.T_map_sensor is self.pose
 
     def _add_keyframe(self, points: np.ndarray) -> None:
+        self._scans_since_keyframe = 0
         self.map.add(self.keyframes.add(points, self.pose, self.covariance, self.twist))
 
     def _deskew_first_sweep(self, sweep: Sweep, time: float) -> None:
