@@ -256,10 +256,13 @@ class Search:
 
     def refine_aligned(self, hypotheses: Named) -> list[Candidate]:
         """Fine and final GICP of hypotheses whose surfaces meet already, the best of them first: the large distances of
-        a coarse stage would pull clouds with little overlap together."""
+        a coarse stage would pull clouds with little overlap together. Those that lead to a candidate that is known are
+        left out."""
         with self._timed("refine"):
-            candidates = [self._finish(item) for item in self._fine([Aligned(*item, 0) for item in hypotheses])]
-            return sorted(candidates, key=lambda candidate: -candidate.score)
+            fine = self._fine([Aligned(*item, 0) for item in hypotheses])
+            known = [candidate.transform for candidate in self.candidates]
+            new = [item for item in fine if all(self._differs(item.transform, transform) for transform in known)]
+            return sorted(map(self._finish, new), key=lambda candidate: -candidate.score)
 
     def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
         """One hypothesis through all stages: there is nothing to choose between."""
