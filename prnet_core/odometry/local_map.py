@@ -73,6 +73,14 @@ class LocalMap:
         return self._frames[-1]
 
     @property
+    def num_neighbors(self) -> int | None:
+        """For the normals of voxel filtered points of the sensor; None: by their noise.
+
+        What is thick is curved where the sensor is precise.
+        """
+        return self._config.num_neighbors if self._joined.is_fine else None
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the newest keyframe shows little of the surfaces between its points."""
         return self._filtered[-1].is_sparse
@@ -184,7 +192,7 @@ class LocalMap:
         index = np.repeat(np.maximum(view, NO_VIEW), [len(surface.points) for surface in self._filtered])
         origins = np.array([frame.T_map_sensor[:3, 3] for frame in list(self._frames)[-NUM_VIEWS:]])
         points = self._joined.points.take(self._rows, axis=0)
-        return prepare_cloud(points, self._voxel_size, self._config, origins, index[self._rows])
+        return prepare_cloud(points, self._voxel_size, self._config, origins, index[self._rows], self.num_neighbors)
 
     def _build_fine(self, target: PreparedCloud) -> PreparedCloud:
         points, normals = (values.take(self._rows, axis=0) for values in self._joined[:2])

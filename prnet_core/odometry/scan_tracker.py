@@ -37,6 +37,7 @@ def track(
     registrations: tuple[Registration, ...],
     usual: Tracking | None,
     source_config: RegistrationConfig,
+    num_neighbors: int | None,
     deadline: float,
 ) -> tuple[RegistrationResult, np.ndarray]:
     """The result of a registration from a prediction alone, and the twist (6,) that the sweep was deskewed with.
@@ -45,18 +46,19 @@ def track(
     twist that fits it better, as the sensor accelerates; the last one begins at the prediction again. A sweep without
     times is tried once with each registration. usual: accepts a result by its nearness to the prediction; None:
     nearness does not verify.
-    source_config: that the sweep is prepared with. deadline: of `time.perf_counter()`.
+    source_config, num_neighbors: that the sweep is prepared with, as `prepare_cloud` takes them. deadline: of
+    `time.perf_counter()`.
     """
     first: tuple[RegistrationResult, np.ndarray] | None = None
     guess, twist = predicted.pose, predicted.twist
     if sweep.times is None:
         registrations = tuple(dict.fromkeys(registrations))
-        source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
+        source = prepare_sweep(sweep, twist, target.voxel_size, source_config, num_neighbors)
     for number, registration in enumerate(registrations, start=1):
         if number == len(registrations):
             guess = predicted.pose
         if sweep.times is not None:
-            source = prepare_sweep(sweep, twist, target.voxel_size, source_config)
+            source = prepare_sweep(sweep, twist, target.voxel_size, source_config, num_neighbors)
         left = deadline - clock.perf_counter()
         result = registration.register_prepared(source, target, guess, hypotheses="guess", deadline=left)
         if usual is not None:
@@ -81,12 +83,14 @@ def track(
     return first
 
 
-def prepare_sweep(sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig) -> PreparedCloud:
-    """A sweep, deskewed with a twist (6,), as a source."""
+def prepare_sweep(
+    sweep: Sweep, twist: np.ndarray, voxel_size: float, config: RegistrationConfig, num_neighbors: int | None = None
+) -> PreparedCloud:
+    """A sweep, deskewed with a twist (6,), as a source. num_neighbors: as `prepare_cloud` takes it."""
     points = sweep.at_middle(twist)
     if len(points) and voxel_size > 0.0:
         points = small_gicp.voxelgrid_sampling(points, SOURCE_VOXEL * voxel_size).points()[:, :3]
-    return prepare_cloud(points, voxel_size, config, np.zeros((1, 3)))
+    return prepare_cloud(points, voxel_size, config, np.zeros((1, 3)), num_neighbors=num_neighbors)
 
 
 def nearest_prediction(sweep: Sweep, predictions: list[Predicted], target: PreparedCloud) -> Predicted:

@@ -131,7 +131,8 @@ class Segment:
         first: tuple[RegistrationResult, np.ndarray] | None = None
         for predicted, registrations in tried:
             usual = self.usual if registrations[0] in near and self.elapsed is not None else None
-            tracked = track(sweep, predicted, self.target(), registrations, usual, near[0].config, deadline)
+            target, prepared_with = self.target(), (near[0].config, self.map.num_neighbors)
+            tracked = track(sweep, predicted, target, registrations, usual, *prepared_with, deadline)
             if self.usual.can_follow(tracked[0]):
                 return tracked
             first = first or tracked

@@ -212,10 +212,12 @@ def prepare_cloud(
     config: RegistrationConfig,
     origins: np.ndarray | None = None,
     view_index: np.ndarray | None = None,
+    num_neighbors: int | None = None,
 ) -> PreparedCloud:
-    """Centre, scale to voxels, filter, and estimate normals, of noisy dense clouds with more neighbours.
+    """Centre, scale to voxels, filter, and estimate normals.
 
-    Points (N, 3) are finite float64.
+    Points (N, 3) are finite float64. num_neighbors: for the normals; None: as configured, and more for noisy dense
+    clouds.
 
     origins: (K, 3) positions of the sensor in the points' frame and unit, or None; with K > 1, view_index (N,) names
     the origin of each point. Without points, or with a voxel size of 0 (all points are one), the cloud is empty.
@@ -233,9 +235,11 @@ def prepare_cloud(
         scaled, downsampling_resolution=1.0, num_neighbors=NO_NORMALS, num_threads=config.num_threads
     )
     filtered = np.ascontiguousarray(cloud.points()[:, :3])
-    thickness, spacing = thickness_and_spacing(filtered, tree, config.num_neighbors, config.num_threads)
-    if thickness > NOISY_THICKNESS and spacing < SPARSE_SPACING:
-        config = replace(config, num_neighbors=NOISY_NEIGHBORS * config.num_neighbors)
+    if num_neighbors is None:
+        thickness, spacing = thickness_and_spacing(filtered, tree, config.num_neighbors, config.num_threads)
+        is_noisy = thickness > NOISY_THICKNESS and spacing < SPARSE_SPACING
+        num_neighbors = (NOISY_NEIGHBORS if is_noisy else 1) * config.num_neighbors
+    config = replace(config, num_neighbors=num_neighbors)
     small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
     seen_from = None
     if origins is not None:

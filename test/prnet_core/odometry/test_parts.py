@@ -241,3 +241,15 @@ def test_drift_is_the_error_of_a_segment_by_its_length():
     translation, rotation = segment_drift(estimate, truth, (5.0, 10.0))
     assert translation == pytest.approx(0.01) and rotation == pytest.approx(0.0, abs=1e-9)
     assert segment_drift(estimate, truth, (50.0,)) is None
+
+
+def test_the_normals_of_curved_surfaces_need_more_neighbours_only_of_a_noisy_sensor():
+    rng = np.random.default_rng(0)
+    angles, height = rng.uniform(np.pi / 2, 3 * np.pi / 2, (2, 20000)), rng.uniform(-2.0, 2.0, 20000)
+    columns = np.c_[5.0 + 0.3 * np.cos(angles[0]), np.sign(angles[1] - np.pi) + 0.3 * np.sin(angles[0]), height]
+    local_map = LocalMap(RegistrationConfig(), num_keyframes=3)
+    for noise, num_neighbors in ((0.003, RegistrationConfig().num_neighbors), (0.06, None)):
+        noisy = columns + rng.normal(0.0, noise, columns.shape)
+        local_map.restart([Keyframe(noisy, np.eye(4), np.eye(6), np.zeros(6))])
+        local_map.target(0.3, np.zeros(3), 100.0)
+        assert local_map.num_neighbors == num_neighbors
