@@ -145,6 +145,7 @@ def quick_config(config: RegistrationConfig) -> RegistrationConfig:
         fine_iterations=min(6, config.fine_iterations),
         final_iterations=min(6, config.final_iterations),
         feature_hypotheses=2,
+        network_hypotheses=1,
         refined_hypotheses=1,
         verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
     )
