@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,10 +41,10 @@ class DescriptorMatches:
         T = torch.from_numpy(self.pair.to_network(transform)).to(self.surfaces.matched)
         return self.surfaces.agreement(T[None, None]).item()
 
-    @cached_property
-    def most(self) -> float:
-        """The largest agreement of the transforms."""
-        return max(map(self.agreement, self.transforms), default=0.0)
+    def share(self, transform: np.ndarray) -> float:
+        """The agreement of a transform (4, 4), of the largest one of `transforms`; inf where none of them agrees."""
+        most = max(map(self.agreement, self.transforms), default=0.0)
+        return self.agreement(transform) / most if most > 0.0 else float("inf")
 
 
 def match_descriptors(

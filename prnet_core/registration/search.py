@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -57,7 +58,6 @@ class Search:
     _guess: np.ndarray | None = None
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
-    _agreements: dict[Candidate, float] = field(default_factory=dict)
 
     def best(self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses = "all") -> Candidate:
         """The best candidate; later, more expensive stages run only while none is certain.
@@ -85,7 +85,7 @@ class Search:
             found = run()
             self.candidates += found
             if self.descriptors is not None:
-                best = max(self.candidates, key=self._rank)
+                best = max(self.candidates, key=partial(self._rank, self.descriptors))
             else:
                 for candidate in found:
                     if best is None or self._beats(candidate, best):
@@ -94,26 +94,12 @@ class Search:
                 break
         return best
 
-    def _rank(self, candidate: Candidate) -> tuple[bool, float]:
+    def _rank(self, descriptors: DescriptorMatches, candidate: Candidate) -> tuple[bool, float]:
         """What free space verifies first; then the score, higher where the network's descriptors agree: with little
         overlap more of an incorrect transform overlaps, but it brings unlike surfaces together."""
-        agreement = max(self._agreement_of_descriptors(candidate), 0.0)
-        descriptors = self.config.descriptor_weight * float(np.log(agreement + LITTLE_AGREEMENT))
+        agreement = max(descriptors.agreement(candidate.transform), 0.0) + LITTLE_AGREEMENT
         is_verified = candidate.status == ACCEPTED and candidate.quality.violation is not None
-        return is_verified, candidate.score + descriptors
-
-    def descriptors_agree_more_elsewhere(self, candidate: Candidate) -> bool:
-        """Whether the network's descriptors agree clearly more under one of its own hypotheses."""
-        if self.descriptors is None:
-            return False
-        return self._agreement_of_descriptors(candidate) < self.config.min_descriptor_share * self.descriptors.most
-
-    def _agreement_of_descriptors(self, candidate: Candidate) -> float:
-        if self.descriptors is None:
-            return 0.0
-        if candidate not in self._agreements:
-            self._agreements[candidate] = self.descriptors.agreement(candidate.transform)
-        return self._agreements[candidate]
+        return is_verified, candidate.score + self.config.descriptor_weight * float(np.log(agreement))
 
     def _beats(self, candidate: Candidate, best: Candidate) -> bool:
         """Accepted ones first, unless another agrees much more; then by score, a later one only if clearly better."""
@@ -174,8 +160,7 @@ class Search:
 
     def _by_network(self, network: PRNet) -> list[Candidate]:
         if network.config.matching != "dual":
-            hypotheses = self._network(network, range(1), 1)
-            return self.refine(hypotheses) if hypotheses else []
+            return self.refine(self._network(network, range(1), 1))
         with self._timed("network"):
             sizes = self.config.surface_points, self.config.network_hypotheses
             self.descriptors = match_descriptors(network, self.source, self.target, *sizes)

@@ -33,13 +33,14 @@ def candidate(along, agreement):
 class Descriptors:
     """Agree under the transforms near one shift along x."""
 
-    most = 0.1
-
     def __init__(self, along, transforms=()):
         self.along, self.transforms = along, list(transforms)
 
     def agreement(self, transform):
         return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else 0.01
+
+    def share(self, transform):
+        return self.agreement(transform) / 0.1
 
 
 class Found(Search):
@@ -130,6 +131,7 @@ def test_the_agreement_is_highest_under_the_correct_transform(corner_pair):
     correct = to_voxels(truth, *prepared)
     turn = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, np.pi / 2])), np.zeros(3))
     assert matches.agreement(correct) > 3 * max(matches.agreement(turn @ correct), 0.0)
+    assert matches.share(correct) > matches.share(turn @ correct)
     shift = se3.make_transform(np.eye(3), np.array([10.0, 0.0, 0.0]))
     assert matches.agreement(correct) > 1.5 * matches.agreement(shift @ correct)
 
