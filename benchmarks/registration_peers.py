@@ -12,6 +12,7 @@ from prnet_core.registration.registration import from_voxels, to_voxels
 
 CONFIG = RegistrationConfig()
 FEATURE_POINTS = 1500
+MAX_ITERATIONS = 30
 KISS_MATCHER_VOXEL = 0.3
 
 
@@ -33,7 +34,7 @@ def refine(source: PreparedCloud, target: PreparedCloud, initial_guess: np.ndarr
     levels = source.coarse_level, target.coarse_level
     transform = align(*levels, transform, CONFIG.coarse_distance_voxels, CONFIG.coarse_iterations, CONFIG)
     for distance in (CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels):
-        transform = align(source.level, target.level, transform, distance, CONFIG.final_iterations, CONFIG)
+        transform = align(source.level, target.level, transform, distance, MAX_ITERATIONS, CONFIG)
     return from_voxels(transform, source, target)
 
 

@@ -43,8 +43,8 @@ def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 def transform_distance(first: np.ndarray, second: np.ndarray, extent: float) -> float:
     """Upper bound of the distance between the images of a point under two transforms (4, 4), for points within `extent`
     of the origin."""
-    distance, angle = difference(first, second)
-    return float(distance + extent * 2.0 * np.sin(angle / 2.0))
+    rotated = np.linalg.norm(second[:3, :3] - first[:3, :3]) / np.sqrt(2.0)  # 2 sin(angle / 2)
+    return float(np.linalg.norm(second[:3, 3] - first[:3, 3]) + extent * rotated)
 
 
 def nearest_rotation(matrix: np.ndarray) -> np.ndarray:

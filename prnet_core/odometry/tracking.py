@@ -19,7 +19,6 @@ MAX_VIOLATION_FREE = 0.045  # where a direction is free: little constrains what 
 FEW_VIOLATED = 0.03  # of the free space: from there what does not overlap has not come into view alone,
 MIN_USUAL_OVERLAP = 0.65  # and at least this share of the usual overlap is needed
 GAIN = 0.2  # of the latest scan in what is usual
-MAX_ITERATIONS = 12  # of the last stage: a scan that can be tracked needs fewer
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 NEARER_RIVALS: dict[str, Any] = {"guess_angle": np.pi / 4, "nearer_rivals": True}
 """No rotation by 90 degrees of a symmetric place is nearer to the prediction than a result within that angle."""
@@ -35,7 +34,6 @@ def tracking_config(config: RegistrationConfig) -> RegistrationConfig:
         without_alternatives(config),
         is_tracked=True,
         coarse_iterations=0,
-        final_iterations=min(MAX_ITERATIONS, config.final_iterations),
         verified_points=min(FEW_VERIFIED_POINTS, config.verified_points),
         **NEARER_RIVALS,
     )

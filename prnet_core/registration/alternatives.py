@@ -73,7 +73,7 @@ def alternative_transforms(
     a cube, and along the principal axes too.
     """
     centre = se3.apply(transform, source.points.mean(axis=0)[None])[0]
-    rotations: list[np.ndarray] = []
+    rotations = [np.eye(3)]
     is_place = bool(source.views and target.views)
     cubes = cube_rotations()
     if is_place:
@@ -83,10 +83,10 @@ def alternative_transforms(
     for axes in [normal_frame(target.normals)] + ([] if is_place else [point_frame(target.points)]):
         for cube in cubes:
             rotation = axes @ cube @ axes.T
-            known = (se3.rotation_angle(other.T @ rotation) for other in [np.eye(3), *rotations])
-            if min(known) > SAME_ROTATION:
+            traces = np.einsum("kij,ij->k", rotations, rotation)  # 1 + 2 cos of the angle to each
+            if traces.max() < 1.0 + 2.0 * np.cos(SAME_ROTATION):
                 rotations.append(rotation)
-    return [se3.make_transform(r, centre - r @ centre) @ transform for r in rotations]
+    return [se3.make_transform(r, centre - r @ centre) @ transform for r in rotations[1:]]
 
 
 def slid_transforms(

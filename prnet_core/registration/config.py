@@ -23,12 +23,13 @@ class RegistrationConfig:
     min_points: int = 30  # fewer points than this after the filter cannot be registered
 
     coarse_factor: float = 3.0  # voxel of the coarse stage, in voxels
+    fine_factor: float = 1.5  # voxel of the source in the fine stage of several hypotheses
     coarse_distance_voxels: float = 12.0  # largest distance of a correspondence, coarse stage
     fine_distance_voxels: float = 3.0  # fine stage
     final_distance_voxels: float = 1.0  # last stage: the edge of the overlap no longer pulls
     coarse_iterations: int = 30
     fine_iterations: int = 12  # a correct hypothesis needs two or three, an incorrect one does not converge
-    final_iterations: int = 30
+    final_iterations: int = 12
     refined_hypotheses: int = 4  # hypotheses of a stage that reach the fine stage,
     finished_share: float = 0.5  # and the last one, with this share of the best one's points near the target
     min_meeting_fine: float = 0.08  # share of the source that meets surfaces of the target within the distance of the
@@ -40,7 +41,8 @@ class RegistrationConfig:
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical
     network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs,
-    descriptor_weight: float = 8.0  # and of the agreement of its descriptors in the rank of all candidates
+    matched_share: float = 0.5  # those that reach the last stage, with this share of the most agreement of descriptors,
+    descriptor_weight: float = 8.0  # whose logarithm counts so much in the rank of all candidates
     min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter

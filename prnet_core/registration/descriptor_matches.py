@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,8 +44,11 @@ class DescriptorMatches:
 
     def share(self, transform: np.ndarray) -> float:
         """The agreement of a transform (4, 4), of the largest one of `transforms`; inf where none of them agrees."""
-        most = max(map(self.agreement, self.transforms), default=0.0)
-        return self.agreement(transform) / most if most > 0.0 else float("inf")
+        return self.agreement(transform) / self._most if self._most > 0.0 else float("inf")
+
+    @cached_property
+    def _most(self) -> float:
+        return max(map(self.agreement, self.transforms), default=0.0)
 
 
 def match_descriptors(

@@ -47,7 +47,7 @@ class Origins:
 class PreparedCloud:
     """A cloud ready to be registered. Coordinates are (p - centre) / voxel_size, float64.
 
-    What only some calls need (views, sample, coarse level) is computed at the first use, and kept.
+    What only some calls need (views, sample, filtered levels) is computed at the first use, and kept.
     """
 
     centre: np.ndarray  # (3,) in the clouds' unit
@@ -106,10 +106,18 @@ class PreparedCloud:
     @cached_property
     def coarse_level(self) -> Level:
         """The cloud filtered again with the coarse voxel."""
+        return self._filtered(self.config.coarse_factor)
+
+    @cached_property
+    def fine_level(self) -> Level:
+        """The cloud filtered again with the voxel of the fine stage."""
+        return self._filtered(self.config.fine_factor)
+
+    def _filtered(self, voxels: float) -> Level:
         return Level(
             *small_gicp.preprocess_points(
                 self.points,
-                downsampling_resolution=self.config.coarse_factor,
+                downsampling_resolution=voxels,
                 num_neighbors=self.config.num_neighbors,
                 num_threads=self.config.num_threads,
             )

@@ -164,7 +164,7 @@ class Search:
         with self._timed("network"):
             sizes = self.config.surface_points, self.config.network_hypotheses
             self.descriptors = match_descriptors(network, self.source, self.target, *sizes)
-        return self.refine_aligned([("network", item) for item in self.descriptors.transforms])
+        return self._refine_matched(self.descriptors)
 
     def _features(self) -> Named:
         with self._timed("features"):
@@ -239,15 +239,22 @@ class Search:
                 return [self._finish_one(*hypotheses[0])]
             return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
 
-    def refine_aligned(self, hypotheses: Named) -> list[Candidate]:
-        """Fine and final GICP of hypotheses whose surfaces meet already, the best of them first: the large distances of
-        a coarse stage would pull clouds with little overlap together. Those that lead to a candidate that is known are
-        left out."""
+    def _refine_matched(self, descriptors: DescriptorMatches) -> list[Candidate]:
+        """Fine and final GICP of transforms whose surfaces meet already, the best of them first: the large distances of
+        a coarse stage would pull clouds with little overlap together.
+
+        Those that are or become a known candidate are left out, and those under which the descriptors agree much less
+        than under the best.
+        """
         with self._timed("refine"):
-            fine = self._fine([Aligned(*item, 0) for item in hypotheses])
-            known = [candidate.transform for candidate in self.candidates]
-            new = [item for item in fine if all(self._differs(item.transform, transform) for transform in known)]
-            return sorted(map(self._finish, new), key=lambda candidate: -candidate.score)
+            matched = self._unknown([Aligned("network", item, 0) for item in descriptors.transforms])
+            fine = self._unknown(self._fine(matched))
+            chosen = [item for item in fine if descriptors.share(item.transform) >= self.config.matched_share]
+            return sorted(map(self._finish, chosen), key=lambda candidate: -candidate.score)
+
+    def _unknown(self, found: list[Aligned]) -> list[Aligned]:
+        known = [candidate.transform for candidate in self.candidates]
+        return [item for item in found if all(self._differs(item.transform, transform) for transform in known)]
 
     def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
         """One hypothesis through all stages: there is nothing to choose between."""
@@ -283,8 +290,9 @@ class Search:
 
     def _fine(self, coarse: list[Aligned]) -> list[Aligned]:
         config = self.config
+        levels = self.source.fine_level, self.target.level
         limits = config.fine_distance_voxels, config.fine_iterations
-        aligned = [(item.name, self._align(item.transform, *limits)) for item in coarse]
+        aligned = [(item.name, align(*levels, item.transform, *limits, config, self.deadline)) for item in coarse]
         return self._promising(aligned, config.inlier_distance_voxels)
 
     def _finish(self, item: Aligned) -> Candidate:

@@ -1,6 +1,7 @@
 """The network's descriptors: their hypotheses are refined as they are, and they rank all candidates."""
 
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,14 +137,53 @@ def test_the_agreement_is_highest_under_the_correct_transform(corner_pair):
     assert matches.agreement(correct) > 1.5 * matches.agreement(shift @ correct)
 
 
-def test_hypotheses_of_descriptors_are_refined_without_the_coarse_stage(corner_pair, monkeypatch):
+@pytest.fixture
+def matched(corner_pair, monkeypatch):
+    """A search whose descriptors suggest the correct transform, and one metre along x with a given agreement; the
+    distances of its alignments, which change nothing."""
     *clouds, truth = corner_pair
-    registration = Registration(None)
-    source, target = (registration.prepare(cloud, 0.06) for cloud in clouds)
+    source, target = (Registration(None).prepare(cloud, 0.06) for cloud in clouds)
+    correct = to_voxels(truth, source, target)
+    moved = se3.make_transform(np.eye(3), np.array([16.0, 0.0, 0.0])) @ correct
     distances = []
-    monkeypatch.setattr("prnet_core.registration.search.align", lambda *arguments: pytest.fail("a coarse stage"))
-    monkeypatch.setattr(Search, "_align", lambda self, T, distance, *limits: distances.append(distance) or T)
-    search = Search(source, target, None, CONFIG)
-    best = search.refine_aligned([("network", to_voxels(truth, source, target))])[0]
-    assert distances == [CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels]
-    np.testing.assert_allclose(best.transform, to_voxels(truth, source, target))
+
+    def make(agreement):
+        def of(transform):
+            return 1.0 if np.allclose(transform, correct) else agreement
+
+        descriptors = SimpleNamespace(transforms=[correct, moved], agreement=of, share=of)
+        monkeypatch.setattr("prnet_core.registration.search.match_descriptors", lambda *arguments: descriptors)
+        network = SimpleNamespace(config=SimpleNamespace(matching="dual"))
+        return Search(source, target, network, CONFIG), correct, distances
+
+    def align(source, target, transform, distance, *limits):
+        distances.append(distance)
+        return transform
+
+    monkeypatch.setattr("prnet_core.registration.search.align", align)
+    monkeypatch.setattr("prnet_core.registration.search.share_meeting", lambda *arguments: 1.0)
+    return make
+
+
+def test_hypotheses_of_descriptors_are_refined_without_the_coarse_stage(matched):
+    search, correct, distances = matched(agreement=0.9)
+    best = search.best(None, np.eye(4), "network")
+    assert set(distances) == {CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels}
+    np.testing.assert_allclose(best.transform, correct)
+    assert len(search.candidates) == 2
+
+
+def test_hypotheses_whose_descriptors_agree_much_less_do_not_reach_the_last_stage(matched):
+    search, correct, _ = matched(agreement=0.3)
+    search.best(None, np.eye(4), "network")
+    assert [item.hypothesis for item in search.candidates] == ["network"]
+    np.testing.assert_allclose(search.candidates[0].transform, correct)
+
+
+def test_hypotheses_that_are_known_candidates_are_not_refined_again(matched):
+    search, correct, distances = matched(agreement=0.3)
+    known = search.refine([("features", correct)])
+    search.candidates += known
+    distances.clear()
+    search.best_with_network(known[0])
+    assert distances == [CONFIG.fine_distance_voxels]  # the moved one, which agrees less
