@@ -28,13 +28,21 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do.
+    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do. What is weak or
+    ambiguous is accepted where the network's descriptors agree under it alone.
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
     transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
     scans is accepted without.
     """
-    decision, config = _compare(search, best, guess), search.config
-    chosen = decision.best
+    decision = _with_detail(search, _compare(search, best, guess), guess)
+    if decision.status not in (WEAK, AMBIGUOUS) or not search.descriptors_stand_out(decision.best):
+        return decision
+    found = describe(decision.best.quality)
+    return Decision(decision.best, ACCEPTED, f"the network's descriptors agree under no other transform: {found}")
+
+
+def _with_detail(search: Search, decision: Decision, guess: np.ndarray | None) -> Decision:
+    chosen, config = decision.best, search.config
     if decision.status != ACCEPTED or is_near(chosen, guess, config):
         return decision
     detail = search.detail(chosen)

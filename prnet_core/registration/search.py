@@ -28,7 +28,7 @@ from prnet_core.registration.network_hypotheses import network_transforms, rotat
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.refine import align
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import is_certain, may_stand_out, outstanding_factor, verify
+from prnet_core.registration.verify import is_certain, may_be_matched, may_stand_out, outstanding_factor, verify
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
@@ -120,6 +120,21 @@ class Search:
                 if any(other.quality.agreement > limit for other in others()):
                     return False
             self.outstanding = best
+        return True
+
+    def descriptors_stand_out(self, best: Candidate) -> bool:
+        """Whether the network's descriptors agree much more under a candidate than under all other transforms."""
+        descriptors, config = self.descriptors, self.config
+        if descriptors is None or not may_be_matched(best.quality, config):
+            return False
+        agreement = descriptors.agreement(best.transform)
+        limit = agreement / config.outstanding_descriptors
+        found = [*descriptors.transforms, *(candidate.transform for candidate in self.candidates)]
+        for others in (lambda: found, lambda: [other.transform for other in self.alternatives(best)]):
+            if agreement < config.min_descriptor_agreement or self.is_out_of_time():
+                return False
+            if any(self._differs(T, best.transform) and descriptors.agreement(T) > limit for T in others()):
+                return False
         return True
 
     def _outstanding_factor(self, candidate: Candidate) -> float:

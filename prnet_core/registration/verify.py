@@ -63,6 +63,15 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
     )
 
 
+def may_be_matched(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
+    """Whether a transform that is not accepted by itself is, where the network's descriptors agree under it alone."""
+    return (
+        quality.surface_agreement > config.min_surface_matched
+        and (quality.violation or 0.0) < config.max_violation_accepted
+        and free_direction(quality, config) is None
+    )
+
+
 def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: RegistrationConfig) -> float:
     """How many times less all others must agree for a transform of two scans that may stand out; inf: it never does.
 

@@ -32,13 +32,13 @@ def candidate(along, agreement):
 
 
 class Descriptors:
-    """Agree under the transforms near one shift along x."""
+    """Agree most under the transforms near one shift along x."""
 
-    def __init__(self, along, transforms=()):
-        self.along, self.transforms = along, list(transforms)
+    def __init__(self, along, transforms=(), elsewhere=0.01):
+        self.along, self.transforms, self.elsewhere = along, list(transforms), elsewhere
 
     def agreement(self, transform):
-        return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else 0.01
+        return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else self.elsewhere
 
     def share(self, transform):
         return self.agreement(transform) / 0.1
@@ -46,6 +46,8 @@ class Descriptors:
 
 class Found(Search):
     """A search that has found some candidates, without clouds."""
+
+    common_detail = Detail(0.2, 0.9)
 
     def __init__(self, candidates, network=None):
         super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
@@ -55,7 +57,7 @@ class Found(Search):
         return []
 
     def detail(self, candidate):
-        return Detail(0.2, 0.9)
+        return self.common_detail
 
     def _differs(self, first, second):
         return abs(first[0, 3] - second[0, 3]) > CONFIG.distinct_distance_voxels
@@ -65,8 +67,9 @@ class Found(Search):
         return [candidate(T[0, 3], 0.3) for T in network.transforms]
 
 
-def network_of(along, *shifts):
-    network = Descriptors(along, [se3.make_transform(np.eye(3), np.array([s, 0.0, 0.0])) for s in shifts])
+def network_of(along, *shifts, elsewhere=0.01):
+    transforms = [se3.make_transform(np.eye(3), np.array([s, 0.0, 0.0])) for s in shifts]
+    network = Descriptors(along, transforms, elsewhere)
     network.config = PRNetConfig.invariant()
     return network
 
@@ -77,13 +80,27 @@ def test_descriptors_choose_the_transform_that_overlaps_less():
     assert best.transform[0, 3] == 20.0 and best.score < larger.score
 
 
-def test_where_descriptors_and_surfaces_choose_differently_the_result_is_ambiguous():
+@pytest.mark.parametrize("elsewhere, status", [(0.03, AMBIGUOUS), (0.02, ACCEPTED)])
+def test_where_surfaces_choose_another_transform_the_descriptors_must_agree_under_theirs_alone(elsewhere, status):
     larger = candidate(0.0, 0.5)
-    search = Found([larger], network_of(20.0, 20.0))
+    search = Found([larger], network_of(20.0, 20.0, elsewhere=elsewhere))
     best = search.best_with_network(larger)
     assert best.status == larger.status == ACCEPTED
     decision = decide(search, best, None)
-    assert decision.status == AMBIGUOUS and decision.best is best and decision.alternatives == [larger]
+    assert decision.status == status and decision.best is best
+    assert decision.alternatives == ([larger] if status == AMBIGUOUS else [])
+
+
+def test_a_transform_that_agrees_on_planes_alone_is_accepted_where_descriptors_agree_under_it_alone():
+    best, other = candidate(20.0, 0.5), candidate(0.0, 0.1)
+    search = Found([best, other])
+    search.common_detail = Detail(0.01, 0.3)
+    assert decide(search, best, None).status == WEAK
+    search.descriptors = Descriptors(20.0, elsewhere=0.03)
+    assert decide(search, best, None).status == WEAK
+    search.descriptors = Descriptors(20.0, elsewhere=0.02)
+    accepted = decide(search, best, None)
+    assert accepted.status == ACCEPTED and "no other transform" in accepted.reason
 
 
 def test_clouds_without_a_sensor_position_are_weak_where_descriptors_agree_more_elsewhere():
