@@ -10,7 +10,7 @@ MAX_TRANSLATION_ERROR = 0.25  # of the scan's median range, and
 MAX_ROTATION_ERROR = 0.35  # radians: a guess frame that was further off last time is tried second
 SLOWER, FASTER = (0.0, 0.5, 1.0), (1.5, 2.0, 2.5)  # shares of the last velocity, that the sensor may have had since
 
-TURNS = (3.0, 6.0, 9.0, 12.0, 16.0, 21.0)  # rad/s^2, about each axis
+TURNS = (3.0, 6.0, 9.0, 12.0, 16.0, 21.0, 27.0, 34.0)  # rad/s^2, about each axis
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe, Keyframes
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.metrics import segment_drift
+from prnet_core.odometry.prediction import Prediction
 from prnet_core.odometry.stamps import StampFilter
 from prnet_core.odometry.sweep_motion import refine_sweep
 from prnet_core.odometry.velocity import SweepVelocity
@@ -30,6 +31,13 @@ def test_deskew_is_the_exponential_of_each_point(twist):
 def test_deskew_needs_one_time_a_point():
     with pytest.raises(ValueError, match="need times"):
         deskew(np.zeros((5, 3)), np.zeros(4), TWIST)
+
+
+def test_a_turn_that_ends_within_one_scan_is_predicted():
+    turning, elapsed, change = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 6.5]), 0.2, np.array([0.0, 0.0, 0.0, 0.0, 0.0, -5.5])
+    true = se3.exp((turning + 0.5 * change) * elapsed)
+    predictions = Prediction(max_seconds=3.0).by_turning(np.eye(4), turning, elapsed)
+    assert min(se3.difference(true, predicted.pose)[1] for predicted in predictions) < 0.1
 
 
 def test_a_motion_follows_the_prediction_where_it_is_the_less_certain_one():
