@@ -41,7 +41,7 @@ class RegistrationConfig:
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical
     network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs,
-    matched_share: float = 0.5  # those that reach the last stage, with this share of the most agreement of descriptors,
+    matched_share: float = 0.2  # those that reach the last stage, with this share of the most agreement of descriptors,
     descriptor_weight: float = 8.0  # whose logarithm counts so much in the rank of all candidates
     min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
     min_descriptor_agreement: float = 0.015  # a weak or ambiguous transform is accepted from this agreement, where it

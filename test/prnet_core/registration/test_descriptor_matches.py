@@ -191,14 +191,14 @@ def test_hypotheses_of_descriptors_are_refined_without_the_coarse_stage(matched)
 
 
 def test_hypotheses_whose_descriptors_agree_much_less_do_not_reach_the_last_stage(matched):
-    search, correct, _ = matched(agreement=0.3)
+    search, correct, _ = matched(agreement=0.1)
     search.best(None, np.eye(4), "network")
     assert [item.hypothesis for item in search.candidates] == ["network"]
     np.testing.assert_allclose(search.candidates[0].transform, correct)
 
 
 def test_hypotheses_that_are_known_candidates_are_not_refined_again(matched):
-    search, correct, distances = matched(agreement=0.3)
+    search, correct, distances = matched(agreement=0.1)
     known = search.refine([("features", correct)])
     search.candidates += known
     distances.clear()
