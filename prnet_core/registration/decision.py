@@ -28,8 +28,9 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do. What is weak or
-    ambiguous is accepted where the network's descriptors agree under it alone.
+    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do. Clouds
+    without a sensor position that are weak or ambiguous are accepted where the network's descriptors agree under one
+    transform alone.
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
     transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
     scans is accepted without.

@@ -64,12 +64,10 @@ def may_stand_out(quality: AlignmentQuality, config: RegistrationConfig) -> bool
 
 
 def may_be_matched(quality: AlignmentQuality, config: RegistrationConfig) -> bool:
-    """Whether a transform that is not accepted by itself is, where the network's descriptors agree under it alone."""
-    return (
-        quality.surface_agreement > config.min_surface_matched
-        and (quality.violation or 0.0) < config.max_violation_accepted
-        and free_direction(quality, config) is None
-    )
+    """Whether a transform that is not accepted by itself is, where the network's descriptors agree under it alone: not
+    of two scans, as free space shows more."""
+    meets = quality.surface_agreement > config.min_surface_matched
+    return quality.violation is None and meets and free_direction(quality, config) is None
 
 
 def outstanding_factor(quality: AlignmentQuality, detail: Detail, config: RegistrationConfig) -> float:
