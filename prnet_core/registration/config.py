@@ -44,7 +44,7 @@ class RegistrationConfig:
     matched_share: float = 0.2  # those that reach the last stage, with this share of the most agreement of descriptors,
     descriptor_weight: float = 8.0  # whose logarithm counts so much in the rank of all candidates
     min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
-    min_descriptor_agreement: float = 0.015  # the same: what is weak or ambiguous is accepted from this agreement, if it
+    min_descriptor_agreement: float = 0.015  # the same: accepted though weak or ambiguous from this agreement, if it
     outstanding_descriptors: float = 4.0  # is this many times that of every other transform, and
     min_surface_matched: float = 0.8  # of what is near the other cloud, this share lies on its surface
     feature_points: int = 1500  # points with features
