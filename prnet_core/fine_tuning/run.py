@@ -41,7 +41,7 @@ def fine_tune(
     config = config or FineTuneConfig()
     kind = SurfaceExamples if network.config.features == "surface" else ScanExamples
     examples, held_out_examples = split_scans(scans, transforms or (), config, kind)
-    faster = replace(config, learning_rate=config.learning_rate / kind.TUNED_SHARE)  # only this share is kept
+    faster = replace(config, learning_rate=kind.RATE_FACTOR * config.learning_rate)
     tuning = Tuning(copy.deepcopy(network), examples, faster)
     held_out = HeldOut(tuning.network, held_out_examples, config)
 

@@ -33,8 +33,8 @@ class ScanExamples:
     `transforms` that name a scan out of range raise FineTuneError.
     """
 
-    TUNED_SHARE = 1.0
-    """Weights that are kept: so far from the original to the tuned ones."""
+    TUNED_SHARE, RATE_FACTOR = 1.0, 1.0
+    """Weights that are kept: so far from the original to the tuned ones, which learn at so many times the rate."""
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class SurfaceExamples(ScanExamples):
     like scans in their sensor's frame, normals are oriented by the sensor's position.
     """
 
-    TUNED_SHARE = 0.5
+    TUNED_SHARE, RATE_FACTOR = 0.7, 2.0
 
     @staticmethod
     def adapted(config: FineTuneConfig) -> FineTuneConfig:
