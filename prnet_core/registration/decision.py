@@ -28,9 +28,8 @@ class Decision:
 def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decision:
     """Verify the best candidate of a search and compare it with its alternatives where they could be as good.
 
-    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do. Clouds
-    without a sensor position that are weak or ambiguous are accepted where the network's descriptors agree under one
-    transform alone.
+    Far from a guess, clouds that agree on planes alone are weak: the planes of many places do. Clouds without a sensor
+    position that are weak or ambiguous are accepted where the network's descriptors agree under one transform alone.
     guess: (4, 4) or None. Among transforms that fit alike the one near the guess is chosen. Out of time, only a
     transform near the guess is still compared, which takes about as long as tracking a scan, and a certain one of two
     scans is accepted without.
@@ -43,6 +42,7 @@ def decide(search: Search, best: Candidate, guess: np.ndarray | None) -> Decisio
 
 
 def _with_detail(search: Search, decision: Decision, guess: np.ndarray | None) -> Decision:
+    """The decision, weak instead of accepted where planes alone agree far from a guess."""
     chosen, config = decision.best, search.config
     if decision.status != ACCEPTED or is_near(chosen, guess, config):
         return decision

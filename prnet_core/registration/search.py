@@ -129,13 +129,14 @@ class Search:
             return False
         agreement = descriptors.agreement(best.transform)
         limit = agreement / config.outstanding_descriptors
+
+        def is_rival(transform: np.ndarray) -> bool:
+            return self._differs(transform, best.transform) and descriptors.agreement(transform) > limit
+
         found = [*descriptors.transforms, *(candidate.transform for candidate in self.candidates)]
-        for others in (lambda: found, lambda: [other.transform for other in self.alternatives(best)]):
-            if agreement < config.min_descriptor_agreement or self.is_out_of_time():
-                return False
-            if any(self._differs(T, best.transform) and descriptors.agreement(T) > limit for T in others()):
-                return False
-        return True
+        if agreement < config.min_descriptor_agreement or any(map(is_rival, found)) or self.is_out_of_time():
+            return False
+        return not any(is_rival(other.transform) for other in self.alternatives(best))
 
     def _outstanding_factor(self, candidate: Candidate) -> float:
         """How many times less all others must agree for a candidate to stand out; inf: it never does."""
