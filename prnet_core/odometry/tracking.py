@@ -22,7 +22,7 @@ GAIN = 0.2  # of the latest scan in what is usual
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 NEARER_RIVALS: dict[str, Any] = {"guess_angle": np.pi / 4, "nearer_rivals": True}
 """No rotation by 90 degrees of a symmetric place is nearer to the prediction than a result within that angle."""
-FEW_ALTERNATIVES: dict[str, Any] = {"refined_alternatives": 1, "alternative_iterations": 5}
+FEW_ALTERNATIVES: dict[str, Any] = {"refined_alternatives": 1, "promising_iterations": 2}
 
 
 def tracking_config(config: RegistrationConfig) -> RegistrationConfig:

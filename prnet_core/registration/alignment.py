@@ -205,16 +205,16 @@ def share_meeting(
     return float(((distance < max_distance) & (cosines > MIN_NORMAL_COSINE)).mean())
 
 
-def count_close(
+def share_close(
     source: PreparedCloud,
     target: PreparedCloud,
     transform: np.ndarray,
     max_distance: float,
     config: RegistrationConfig,
-) -> int:
-    """Source points, of about a thousand, that a transform brings within a distance (voxels) of the target."""
+) -> float:
+    """Share of about a thousand source points that a transform brings within a distance (voxels) of the target."""
     _, _, distance = _nearest_of_some(source, target, transform, 1000, config)
-    return int((distance < max_distance).sum())
+    return float((distance < max_distance).mean())
 
 
 def _nearest_of_some(

@@ -25,8 +25,8 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """A transform (4, 4) of one stage of the refinement, and how many source points it brings near the target."""
+    """A transform (4, 4) of one stage of the refinement, and the share of the source that it brings near the target."""
 
     name: str
     transform: np.ndarray
-    close: int
+    close: float

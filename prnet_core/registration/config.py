@@ -35,12 +35,16 @@ class RegistrationConfig:
     min_meeting_fine: float = 0.08  # share of the source that meets surfaces of the target within the distance of the
     min_meeting_final: float = 0.15  # fine and of the last stage before it: of less too little could be verified
 
+    overlapping_share: float = 0.6  # the identity and the centroids wait for a network with rotation-invariant inputs,
+    # unless this share of the source comes near the target in their coarse stage
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     surface_points: int = 768  # the same for a network with rotation-invariant inputs
     network_passes: int = 2
     network_samples: int = 1  # further samples when nothing is verified,
     network_rotations: int = 4  # each rotated this often about the vertical
     network_hypotheses: int = 5  # transforms taken from a network with rotation-invariant inputs,
+    matched_distance_voxels: float = 6.0  # the distance and iterations of their coarse stage,
+    matched_iterations: int = 10
     matched_share: float = 0.2  # those that reach the last stage, with this share of the most agreement of descriptors,
     descriptor_weight: float = 8.0  # whose logarithm counts so much in the rank of all candidates
     min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
@@ -60,7 +64,9 @@ class RegistrationConfig:
 
     refined_alternatives: int = 4  # rotations of a symmetric object that reach the final stage,
     alternative_share: float = 0.65  # with this share of the best transform's points near the target
-    alternative_iterations: int = 10  # of their coarse stage
+    alternative_iterations: int = 3  # of their coarse stage, and
+    promising_iterations: int = 7  # further ones of those that then have
+    promising_share: float = 0.6  # this share of these points
     distinct_distance_voxels: float = 4.0  # transforms that move the points further apart are different
     rival_margin: float = 0.2  # by which one must fit better than another (0.2: 7 % more agreement),
     rival_margin_violated: float = 0.8  # above `max_violation_certain`, where moving things might decide,

@@ -86,8 +86,7 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
     others = [] if near else alike[1:]
     if others:
         return Decision(chosen, AMBIGUOUS, f"{len(others)} other transforms fit as well: {reason}", others)
-    descriptors, is_seen = search.descriptors, chosen.quality.violation is not None
-    if descriptors and not is_seen and descriptors.share(chosen.transform) < config.min_descriptor_share:
+    if chosen.quality.violation is None and not search.is_preferred(chosen):
         return Decision(chosen, WEAK, f"the network's descriptors agree more under another transform: {reason}")
     return Decision(chosen, status, reason)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,14 +34,23 @@ class DescriptorMatches:
     pair: SurfacePair
     surfaces: MatchedSurfaces
     transforms: list[np.ndarray]
+    _known: dict[bytes, float] = field(default_factory=dict)
 
     def agreement(self, transform: np.ndarray) -> float:
         """How far descriptors and surfaces agree under a transform (4, 4) in the pair's voxel units: see
         `mean_agreement`."""
+        return self.agreements([transform])[0]
+
+    def agreements(self, transforms: Sequence[np.ndarray]) -> list[float]:
+        """The `agreement` of each transform (4, 4), computed once for each."""
         import torch
 
-        T = torch.from_numpy(self.pair.to_network(transform)).to(self.surfaces.matched)
-        return self.surfaces.agreement(T[None, None]).item()
+        new = [T for T in transforms if T.tobytes() not in self._known]
+        if new:
+            batch = torch.from_numpy(np.stack([self.pair.to_network(T) for T in new])).to(self.surfaces.matched)
+            values = self.surfaces.agreement(batch[None]).squeeze(0).tolist()
+            self._known.update(zip((T.tobytes() for T in new), values, strict=True))
+        return [self._known[T.tobytes()] for T in transforms]
 
     def share(self, transform: np.ndarray) -> float:
         """The agreement of a transform (4, 4), of the largest one of `transforms`; inf where none of them agrees."""
@@ -48,7 +58,7 @@ class DescriptorMatches:
 
     @cached_property
     def _most(self) -> float:
-        return max(map(self.agreement, self.transforms), default=0.0)
+        return max(self.agreements(self.transforms), default=0.0)
 
 
 def match_descriptors(

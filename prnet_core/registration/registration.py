@@ -142,7 +142,7 @@ class Registration:
         )
         decision = decide(search, best, guess)
         if decision.status != ACCEPTED and hypotheses == "all":
-            decision = decide(search, search.best_with_network(best), guess)
+            decision = decide(search, search.best_of_rest(best), guess)
         best, status = decision.best, decision.status
         quality = best.quality
         return RegistrationResult(

@@ -7,17 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration.alignment import (
-    count_close,
-    least_constrained_axis,
-    measure_alignment,
-    share_meeting,
-)
+from prnet_core.registration.alignment import least_constrained_axis
 from prnet_core.registration.alternatives import alternative_transforms, slid_transforms
 from prnet_core.registration.candidate import Aligned, Candidate
 from prnet_core.registration.config import RegistrationConfig
@@ -26,20 +22,19 @@ from prnet_core.registration.detail import Detail, measure_detail
 from prnet_core.registration.feature_hypotheses import feature_transforms
 from prnet_core.registration.network_hypotheses import network_transforms, rotations_about_vertical
 from prnet_core.registration.preprocess import PreparedCloud
-from prnet_core.registration.refine import align
+from prnet_core.registration.refinement import Named, Refinement
 from prnet_core.registration.result import ACCEPTED
-from prnet_core.registration.verify import is_certain, may_be_matched, may_stand_out, outstanding_factor, verify
+from prnet_core.registration.verify import is_certain, may_be_matched, may_stand_out, outstanding_factor
 
 if TYPE_CHECKING:
     from prnet_core.model import PRNet
 
 Hypotheses = Literal["guess", "features", "network", "all"]
-Named = list[tuple[str, np.ndarray]]
 LITTLE_AGREEMENT = 0.01  # added to an agreement of descriptors before its logarithm
 
 
 @dataclass
-class Search:
+class Search(Refinement):
     """The search for the transform of one pair.
 
     `timings` holds the seconds of each part, `candidates` all that was refined, `descriptors` the network's matches.
@@ -56,6 +51,8 @@ class Search:
     outstanding: Candidate | None = None  # that agrees much better than all others
     descriptors: DescriptorMatches | None = None
     _guess: np.ndarray | None = None
+    _left: Iterator[Callable[[], list[Candidate]]] = field(default_factory=lambda: iter(()))
+    _postponed: Named = field(default_factory=list)
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
 
@@ -64,19 +61,22 @@ class Search:
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none);
-        'all' leaves the network to `best_with_network`.
+        'all' asks a network whose descriptors match the clouds before the features, and leaves another network to
+        `best_of_rest`.
         """
         self._guess = guess
-        best = self._run(self._stages(guess, identity, hypotheses), None)
+        self._left = self._stages(guess, identity, hypotheses)
+        best = self._run(self._left, None)
         if best is None:
             raise RuntimeError("no hypothesis was tried")
         return best
 
-    def best_with_network(self, best: Candidate) -> Candidate:
-        """The best candidate when the network's are tried too; `best` without a network or time."""
-        if self.network is None or self.is_out_of_time():
+    def best_of_rest(self, best: Candidate) -> Candidate:
+        """The best candidate when the stages that `best` did not need are tried too, until one is certain."""
+        if self._is_matched(best):
             return best
-        return self._run(self._network_stages(self.network), best) or best
+        further = [] if self.network is None or self._matching_network else self._network_stages(self.network)
+        return self._run(chain(self._left, further), best) or best
 
     def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
         for run in stages:
@@ -84,15 +84,46 @@ class Search:
                 break
             found = run()
             self.candidates += found
-            if self.descriptors is not None:
+            if self.descriptors is not None and self.candidates:
+                self.descriptors.agreements([candidate.transform for candidate in self.candidates])
                 best = max(self.candidates, key=partial(self._rank, self.descriptors))
             else:
                 for candidate in found:
                     if best is None or self._beats(candidate, best):
                         best = candidate
-            if best is not None and (is_certain(best.quality, self.config) or self._stands_out(best)):
+            if best is not None and self._is_found(best):
                 break
         return best
+
+    def _is_found(self, best: Candidate) -> bool:
+        """Whether no further hypothesis needs to be tried."""
+        return is_certain(best.quality, self.config) or self._stands_out(best) or self._is_matched(best)
+
+    def _is_matched(self, best: Candidate) -> bool:
+        """Whether the network's descriptors agree under no other transform more and, if the candidate is not accepted,
+        much less under all others: nothing else could be better."""
+        if self.descriptors is None:
+            return False
+        if best.status == ACCEPTED:
+            return self.is_preferred(best)
+        agreement, elsewhere = self._agreement_here_and_elsewhere(best)
+        clear = agreement >= self.config.min_descriptor_agreement
+        return clear and elsewhere * self.config.outstanding_descriptors <= agreement
+
+    def is_preferred(self, best: Candidate) -> bool:
+        """Whether the network's descriptors agree under no other transform more; True without them."""
+        if self.descriptors is None:
+            return True
+        agreement, elsewhere = self._agreement_here_and_elsewhere(best)
+        return agreement >= self.config.min_descriptor_share * elsewhere
+
+    def _agreement_here_and_elsewhere(self, best: Candidate) -> tuple[float, float]:
+        """The agreement of the descriptors under a candidate, and the most under the others that were found."""
+        assert self.descriptors is not None
+        found = [*self.descriptors.transforms, *(candidate.transform for candidate in self.candidates)]
+        others = [item for item in found if self._differs(item, best.transform)]
+        here, *elsewhere = self.descriptors.agreements([best.transform, *others])
+        return here, max(elsewhere, default=0.0)
 
     def _rank(self, descriptors: DescriptorMatches, candidate: Candidate) -> tuple[bool, float]:
         """What free space verifies first; then the score, higher where the network's descriptors agree: with little
@@ -112,7 +143,8 @@ class Search:
     def _stands_out(self, best: Candidate) -> bool:
         """Whether a candidate that is not accepted by itself agrees so much better than all others."""
         factor = self._outstanding_factor(best)
-        if factor == float("inf") or (factor > self.config.outstanding_agreement and "features" not in self.timings):
+        are_others_known = self.descriptors is not None or "features" in self.timings
+        if factor == float("inf") or (factor > self.config.outstanding_agreement and not are_others_known):
             return False
         if self.outstanding is not best:
             limit = best.quality.agreement / factor
@@ -127,16 +159,11 @@ class Search:
         descriptors, config = self.descriptors, self.config
         if descriptors is None or not may_be_matched(best.quality, config):
             return False
-        agreement = descriptors.agreement(best.transform)
+        agreement, elsewhere = self._agreement_here_and_elsewhere(best)
         limit = agreement / config.outstanding_descriptors
-
-        def is_rival(transform: np.ndarray) -> bool:
-            return self._differs(transform, best.transform) and descriptors.agreement(transform) > limit
-
-        found = [*descriptors.transforms, *(candidate.transform for candidate in self.candidates)]
-        if agreement < config.min_descriptor_agreement or any(map(is_rival, found)) or self.is_out_of_time():
+        if agreement < config.min_descriptor_agreement or elsewhere > limit or self.is_out_of_time():
             return False
-        return not any(is_rival(other.transform) for other in self.alternatives(best))
+        return all(descriptors.agreement(other.transform) <= limit for other in self.alternatives(best))
 
     def _outstanding_factor(self, candidate: Candidate) -> float:
         """How many times less all others must agree for a candidate to stand out; inf: it never does."""
@@ -163,16 +190,26 @@ class Search:
             network = self.network
             yield lambda: self._by_network(network) or self.refine([("centroid", centroid)])
             return
-        yield lambda: self.refine([("identity", identity), ("centroid", centroid)])
-        yield lambda: self.refine(self._features())
+        near, matching = [("identity", identity), ("centroid", centroid)], self._matching_network
+        if matching is None:
+            yield lambda: self.refine(near)
+        else:
+            yield lambda: self._refine_overlapping(near)
+            yield lambda: self._by_network(matching)
+        yield lambda: self.refine(self._features() + self._postponed)
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
 
+    @property
+    def _matching_network(self) -> PRNet | None:
+        """The network, if its descriptors match the clouds: one run gives several hypotheses, for any rotation."""
+        return self.network if self.network is not None and self.network.config.matching == "dual" else None
+
     def _network_stages(self, network: PRNet) -> Iterator[Callable[[], list[Candidate]]]:
+        """Of a network that gives one hypothesis for each sample and rotation."""
         yield lambda: self._by_network(network)
-        if network.config.matching != "dual":  # one run gives several hypotheses, for any rotation
-            config, seeds = self.config, range(1, 1 + self.config.network_samples)
-            yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
+        seeds = range(1, 1 + self.config.network_samples)
+        yield lambda: self.refine(self._network(network, seeds, self.config.network_rotations))
 
     def _by_network(self, network: PRNet) -> list[Candidate]:
         if network.config.matching != "dual":
@@ -214,16 +251,22 @@ class Search:
         if self._guess is not None and config.nearer_rivals:
             first, *angles = (se3.difference(self._guess, item)[1] for item in [best.transform, *rotated])
             rotated = [item for item, angle in zip(rotated, angles) if angle < first]
-        coarse = self._coarse([(name, item) for item in rotated], config.alternative_iterations)
-        close = config.alternative_share * self._count_close(best.transform, config.overlap_distance_voxels)
-        coarse = [item for item in coarse if item.close >= close][: config.refined_alternatives]
+        close = config.alternative_share * self._share_close(best.transform, config.overlap_distance_voxels)
+        coarse = self._coarse([(name, item) for item in rotated], max_iterations=config.alternative_iterations)
+        coarse = [item for item in coarse if item.close >= config.promising_share * close]
+        further = [(name, item.transform) for item in coarse]
+        coarse = self._coarse(further, max_iterations=config.promising_iterations)
+        coarse = [item for item in coarse if item.close >= close]
+        coarse = self._matched(coarse)[: config.refined_alternatives]
         axis = least_constrained_axis(best.quality.information)
         bases = [best.transform, *(item.transform for item in coarse)]
         slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
         distance = config.overlap_distance_voxels
-        coarse += self._promising([(name, item) for item in slid], distance)[: config.refined_alternatives]
+        coarse += self._matched(self._promising([(name, item) for item in slid], distance))[
+            : config.refined_alternatives
+        ]
         coarse = [item for item in coarse if self._differs(item.transform, best.transform)]
-        close = config.alternative_share * self._count_close(best.transform, config.inlier_distance_voxels)
+        close = config.alternative_share * self._share_close(best.transform, config.inlier_distance_voxels)
         return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
 
     def detail(self, candidate: Candidate) -> Detail:
@@ -233,17 +276,9 @@ class Search:
             self._details[candidate] = detail
         return self._details[candidate]
 
-    def is_out_of_time(self) -> bool:
-        """True when no further hypothesis may begin."""
-        return time.perf_counter() >= self.deadline
-
     def distinct(self, best: Candidate, others: list[Candidate]) -> list[Candidate]:
         """The candidates whose transforms move the source to another place than the best one."""
         return [other for other in others if self._differs(other.transform, best.transform)]
-
-    def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:
-        extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
-        return se3.transform_distance(first, second, extent) > self.config.distinct_distance_voxels
 
     def refine(self, hypotheses: Named) -> list[Candidate]:
         """Coarse GICP from every hypothesis, fine and final from the most promising, the best of them first.
@@ -253,92 +288,46 @@ class Search:
         with self._timed("refine"):
             if len(hypotheses) == 1:
                 return [self._finish_one(*hypotheses[0])]
-            return self._finish_best(self._coarse(hypotheses)[: self.config.refined_hypotheses])
+            coarse = self._coarse(hypotheses)
+            matched = self._matched(coarse) if self.candidates else coarse
+            return self._finish_best(matched[: self.config.refined_hypotheses])
+
+    def _refine_overlapping(self, hypotheses: Named) -> list[Candidate]:
+        """Fine and final GICP of those that overlap much after the coarse stage; the others are postponed."""
+        with self._timed("refine"):
+            coarse = self._coarse(hypotheses)
+            limit = 0.0 if self.is_out_of_time() else self.config.overlapping_share
+            self._postponed = [(item.name, item.transform) for item in coarse if item.close < limit]
+            return self._finish_best([item for item in coarse if item.close >= limit])
 
     def _refine_matched(self, descriptors: DescriptorMatches) -> list[Candidate]:
-        """Fine and final GICP of transforms whose surfaces meet already, the best of them first: the large distances of
-        a coarse stage would pull clouds with little overlap together.
+        """Coarse, fine and final GICP of transforms whose surfaces meet already, the best of them first: larger
+        distances in the coarse stage would pull clouds with little overlap together.
 
         Those that are or become a known candidate are left out, and those under which the descriptors agree much less
-        than under the best.
+        than under the best. Ends at the first that is accepted and that the descriptors prefer.
         """
+        limits = self.config.matched_distance_voxels, self.config.matched_iterations
         with self._timed("refine"):
-            matched = self._unknown([Aligned("network", item, 0) for item in descriptors.transforms])
-            fine = self._unknown(self._fine(matched))
-            chosen = [item for item in fine if descriptors.share(item.transform) >= self.config.matched_share]
-            return sorted(map(self._finish, chosen), key=lambda candidate: -candidate.score)
+            candidates: list[Candidate] = []
+            for transform in descriptors.transforms:
+                coarse = self._unknown(self._coarse([("network", transform)], *limits), candidates)
+                fine = self._matched(self._unknown(self._fine(coarse), candidates))
+                candidates += map(self._finish, fine)
+                if candidates and self._is_matched(candidates[-1]):
+                    break
+            return sorted(candidates, key=lambda candidate: -candidate.score)
 
-    def _unknown(self, found: list[Aligned]) -> list[Aligned]:
-        known = [candidate.transform for candidate in self.candidates]
+    def _matched(self, found: list[Aligned]) -> list[Aligned]:
+        """Those under which the network's descriptors agree not much less than under the best; all without them."""
+        if self.descriptors is None:
+            return found
+        self.descriptors.agreements([item.transform for item in found])
+        return [item for item in found if self.descriptors.share(item.transform) >= self.config.matched_share]
+
+    def _unknown(self, found: list[Aligned], further: list[Candidate]) -> list[Aligned]:
+        known = [candidate.transform for candidate in [*self.candidates, *further]]
         return [item for item in found if all(self._differs(item.transform, transform) for transform in known)]
-
-    def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
-        """One hypothesis through all stages: there is nothing to choose between."""
-        config = self.config
-        if config.coarse_iterations:
-            levels = self.source.coarse_level, self.target.coarse_level
-            limits = config.coarse_distance_voxels, config.coarse_iterations
-            transform = align(*levels, transform, *limits, config, self.deadline)
-        limits = config.fine_distance_voxels, config.fine_iterations
-        transform = self._align(transform, *limits, config.min_meeting_fine)
-        return self._finish(Aligned(name, transform, 0))
-
-    def _finish_best(self, coarse: list[Aligned]) -> list[Candidate]:
-        """Final GICP of all until one is accepted, then only of those near the target with almost as many points: an
-        incorrect transform may overlap more than the correct one."""
-        candidates: list[Candidate] = []
-        fine = self._fine(coarse)
-        for item in fine:
-            is_accepted = any(candidate.status == ACCEPTED for candidate in candidates)
-            if is_accepted and item.close < self.config.finished_share * fine[0].close:
-                break
-            candidates.append(self._finish(item))
-            if is_certain(candidates[-1].quality, self.config) or self.is_out_of_time():
-                break
-        return sorted(candidates, key=lambda candidate: -candidate.score)
-
-    def _coarse(self, hypotheses: Named, max_iterations: int | None = None) -> list[Aligned]:
-        config = self.config
-        levels = self.source.coarse_level, self.target.coarse_level
-        limits = config.coarse_distance_voxels, max_iterations or config.coarse_iterations
-        aligned = [(name, align(*levels, item, *limits, config, self.deadline)) for name, item in hypotheses]
-        return self._promising(aligned, config.overlap_distance_voxels)
-
-    def _fine(self, coarse: list[Aligned]) -> list[Aligned]:
-        config = self.config
-        levels = self.source.fine_level, self.target.level
-        limits = config.fine_distance_voxels, config.fine_iterations
-        aligned = [(item.name, align(*levels, item.transform, *limits, config, self.deadline)) for item in coarse]
-        return self._promising(aligned, config.inlier_distance_voxels)
-
-    def _finish(self, item: Aligned) -> Candidate:
-        config = self.config
-        limits = config.final_distance_voxels, config.final_iterations
-        transform = self._align(item.transform, *limits, config.min_meeting_final)
-        quality = measure_alignment(self.source, self.target, transform, config)
-        return Candidate(item.name, transform, quality, verify(quality, config)[0])
-
-    def _promising(self, transforms: Named, distance: float) -> list[Aligned]:
-        """Distinct transforms, those with the most source points within `distance` of the target first."""
-        extent = float(np.abs(self.source.points).max())
-        aligned = [Aligned(name, transform, self._count_close(transform, distance)) for name, transform in transforms]
-        chosen: list[Aligned] = []
-        for item in sorted(aligned, key=lambda item: -item.close):
-            if all(se3.transform_distance(item.transform, other.transform, extent) > distance for other in chosen):
-                chosen.append(item)
-        return chosen
-
-    def _count_close(self, transform: np.ndarray, distance: float) -> int:
-        return count_close(self.source, self.target, transform, distance, self.config)
-
-    def _align(
-        self, transform: np.ndarray, distance: float, max_iterations: int, min_meeting: float = 0.0
-    ) -> np.ndarray:
-        """GICP, unless no more than `min_meeting` of the source meets the target within `distance`."""
-        if min_meeting and share_meeting(self.source, self.target, transform, distance, self.config) <= min_meeting:
-            return transform
-        levels = self.source.level, self.target.level
-        return align(*levels, transform, distance, max_iterations, self.config, self.deadline)
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:

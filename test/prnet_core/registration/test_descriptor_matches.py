@@ -40,6 +40,9 @@ class Descriptors:
     def agreement(self, transform):
         return 0.1 if abs(transform[0, 3] - self.along) < 1.0 else self.elsewhere
 
+    def agreements(self, transforms):
+        return [self.agreement(transform) for transform in transforms]
+
     def share(self, transform):
         return self.agreement(transform) / 0.1
 
@@ -52,6 +55,7 @@ class Found(Search):
     def __init__(self, candidates, network=None):
         super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
         self.candidates = candidates
+        self._left = iter([lambda: self._by_network(network)])
 
     def alternatives(self, best):
         return []
@@ -76,7 +80,7 @@ def network_of(along, *shifts, elsewhere=0.01):
 
 def test_descriptors_choose_the_transform_that_overlaps_less():
     larger = candidate(0.0, 0.5)
-    best = Found([larger], network_of(20.0, 20.0)).best_with_network(larger)
+    best = Found([larger], network_of(20.0, 20.0)).best_of_rest(larger)
     assert best.transform[0, 3] == 20.0 and best.score < larger.score
 
 
@@ -84,7 +88,7 @@ def test_descriptors_choose_the_transform_that_overlaps_less():
 def test_where_surfaces_choose_another_transform_the_descriptors_must_agree_under_theirs_alone(elsewhere, status):
     larger = candidate(0.0, 0.5)
     search = Found([larger], network_of(20.0, 20.0, elsewhere=elsewhere))
-    best = search.best_with_network(larger)
+    best = search.best_of_rest(larger)
     assert best.status == larger.status == ACCEPTED
     decision = decide(search, best, None)
     assert decision.status == status and decision.best is best
@@ -122,7 +126,7 @@ def test_without_time_the_network_is_not_asked():
     larger = candidate(0.0, 0.5)
     search = Found([larger], network_of(20.0, 20.0))
     search.deadline = -inf
-    assert search.best_with_network(larger) is larger and search.descriptors is None
+    assert search.best_of_rest(larger) is larger and search.descriptors is None
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +172,9 @@ def matched(corner_pair, monkeypatch):
         def of(transform):
             return 1.0 if np.allclose(transform, correct) else agreement
 
-        descriptors = SimpleNamespace(transforms=[correct, moved], agreement=of, share=of)
+        descriptors = SimpleNamespace(
+            transforms=[correct, moved], agreement=of, share=of, agreements=lambda several: [of(T) for T in several]
+        )
         monkeypatch.setattr("prnet_core.registration.search.match_descriptors", lambda *arguments: descriptors)
         network = SimpleNamespace(config=SimpleNamespace(matching="dual"))
         return Search(source, target, network, CONFIG), correct, distances
@@ -177,15 +183,16 @@ def matched(corner_pair, monkeypatch):
         distances.append(distance)
         return transform
 
-    monkeypatch.setattr("prnet_core.registration.search.align", align)
-    monkeypatch.setattr("prnet_core.registration.search.share_meeting", lambda *arguments: 1.0)
+    monkeypatch.setattr("prnet_core.registration.refinement.align", align)
+    monkeypatch.setattr("prnet_core.registration.refinement.share_meeting", lambda *arguments: 1.0)
     return make
 
 
-def test_hypotheses_of_descriptors_are_refined_without_the_coarse_stage(matched):
-    search, correct, distances = matched(agreement=0.9)
+def test_hypotheses_of_descriptors_are_refined_with_small_distances(matched):
+    search, correct, distances = matched(agreement=1.2)
     best = search.best(None, np.eye(4), "network")
-    assert set(distances) == {CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels}
+    limits = CONFIG.matched_distance_voxels, CONFIG.fine_distance_voxels, CONFIG.final_distance_voxels
+    assert set(distances) == set(limits)
     np.testing.assert_allclose(best.transform, correct)
     assert len(search.candidates) == 2
 
@@ -197,10 +204,18 @@ def test_hypotheses_whose_descriptors_agree_much_less_do_not_reach_the_last_stag
     np.testing.assert_allclose(search.candidates[0].transform, correct)
 
 
+def test_the_search_ends_at_a_hypothesis_that_is_accepted_and_that_descriptors_prefer(matched):
+    search, correct, _ = matched(agreement=0.9)
+    np.testing.assert_allclose(search.best(None, np.eye(4)).transform, correct)
+    assert [item.hypothesis for item in search.candidates] == ["network"]
+    assert "features" not in search.timings
+
+
 def test_hypotheses_that_are_known_candidates_are_not_refined_again(matched):
     search, correct, distances = matched(agreement=0.1)
     known = search.refine([("features", correct)])
     search.candidates += known
     distances.clear()
-    search.best_with_network(known[0])
-    assert distances == [CONFIG.fine_distance_voxels]  # the moved one, which agrees less
+    assert search._by_network(search.network) == []
+    coarse, fine = CONFIG.matched_distance_voxels, CONFIG.fine_distance_voxels
+    assert distances == [coarse, coarse, fine]  # only the moved one goes on, until descriptors agree less

@@ -121,7 +121,7 @@ def test_a_guess_that_meets_nothing_is_measured_but_not_refined(rotated_pair, mo
         distances.append(arguments[3])
         return align(*arguments)
 
-    monkeypatch.setattr("prnet_core.registration.search.align", counted)
+    monkeypatch.setattr("prnet_core.registration.refinement.align", counted)
     source, target, truth = rotated_pair
     registration = Registration(None, RegistrationConfig(coarse_iterations=0))
     prepared = registration.prepare(source, 0.05), registration.prepare(target, 0.05)
@@ -160,7 +160,7 @@ def test_a_correct_hypothesis_with_few_near_points_is_measured_while_none_is_acc
     wrong = se3.make_transform(np.eye(3), np.zeros(3))
     monkeypatch.setattr(Search, "_features", lambda self: [("features", wrong), ("features", correct)])
     monkeypatch.setattr(
-        Search, "_count_close", lambda self, T, distance: 100 if np.allclose(T[:3, :3], np.eye(3)) else 30
+        Search, "_share_close", lambda self, T, distance: 1.0 if np.allclose(T[:3, :3], np.eye(3)) else 0.3
     )
     monkeypatch.setattr(Search, "_align", lambda self, transform, *limits: transform)
     result = registration.register_prepared(*prepared, hypotheses="features")
