@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -61,8 +60,7 @@ class Search(Refinement):
 
         guess, identity: (4, 4) in voxel units; identity is that of the clouds' own frames. `hypotheses` 'guess' tries
         the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none);
-        'all' asks a network whose descriptors match the clouds before the features, and leaves another network to
-        `best_of_rest`.
+        'all' asks a network before the features or leaves it to `best_of_rest`, see `_is_network_first`.
         """
         self._guess = guess
         self._left = self._stages(guess, identity, hypotheses)
@@ -72,11 +70,12 @@ class Search(Refinement):
         return best
 
     def best_of_rest(self, best: Candidate) -> Candidate:
-        """The best candidate when the stages that `best` did not need are tried too, until one is certain."""
-        if self._is_matched(best):
+        """The best candidate when the stages that `best` did not need are tried too, until one is certain; `best` where
+        they could not change its status."""
+        if self._is_matched(best) and not may_be_matched(best.quality, self.config):
             return best
-        further = [] if self.network is None or self._matching_network else self._network_stages(self.network)
-        return self._run(chain(self._left, further), best) or best
+        further = self._left if self.network is None or self._is_network_first else self._network_stages(self.network)
+        return self._run(further, best) or best
 
     def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
         for run in stages:
@@ -157,7 +156,7 @@ class Search(Refinement):
     def descriptors_stand_out(self, best: Candidate) -> bool:
         """Whether the network's descriptors agree much more under a candidate than under all other transforms."""
         descriptors, config = self.descriptors, self.config
-        if descriptors is None or not may_be_matched(best.quality, config):
+        if descriptors is None or "features" not in self.timings or not may_be_matched(best.quality, config):
             return False
         agreement, elsewhere = self._agreement_here_and_elsewhere(best)
         limit = agreement / config.outstanding_descriptors
@@ -190,26 +189,30 @@ class Search(Refinement):
             network = self.network
             yield lambda: self._by_network(network) or self.refine([("centroid", centroid)])
             return
-        near, matching = [("identity", identity), ("centroid", centroid)], self._matching_network
-        if matching is None:
-            yield lambda: self.refine(near)
-        else:
+        near = [("identity", identity), ("centroid", centroid)]
+        if self.network is not None and self._is_network_first:
+            network = self.network
             yield lambda: self._refine_overlapping(near)
-            yield lambda: self._by_network(matching)
+            yield lambda: self._by_network(network)
+        else:
+            yield lambda: self.refine(near)
         yield lambda: self.refine(self._features() + self._postponed)
         if self.source.views and self.target.views:  # what a symmetric or repetitive place may have hidden
             yield lambda: self.alternatives(max(self.candidates, key=lambda candidate: candidate.score))
 
     @property
-    def _matching_network(self) -> PRNet | None:
-        """The network, if its descriptors match the clouds: one run gives several hypotheses, for any rotation."""
-        return self.network if self.network is not None and self.network.config.matching == "dual" else None
+    def _is_network_first(self) -> bool:
+        """Whether a network is asked before the features: one whose descriptors match the clouds in any rotation, where
+        they have more points than it takes. Features of fewer points take less time."""
+        if self.network is None or self.network.config.matching != "dual":
+            return False
+        return min(len(self.source), len(self.target)) > self.config.surface_points
 
     def _network_stages(self, network: PRNet) -> Iterator[Callable[[], list[Candidate]]]:
-        """Of a network that gives one hypothesis for each sample and rotation."""
         yield lambda: self._by_network(network)
-        seeds = range(1, 1 + self.config.network_samples)
-        yield lambda: self.refine(self._network(network, seeds, self.config.network_rotations))
+        if network.config.matching != "dual":  # one run gives several hypotheses, for any rotation
+            config, seeds = self.config, range(1, 1 + self.config.network_samples)
+            yield lambda: self.refine(self._network(network, seeds, config.network_rotations))
 
     def _by_network(self, network: PRNet) -> list[Candidate]:
         if network.config.matching != "dual":

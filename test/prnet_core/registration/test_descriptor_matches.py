@@ -51,6 +51,7 @@ class Found(Search):
     """A search that has found some candidates, without clouds."""
 
     common_detail = Detail(0.2, 0.9)
+    _is_network_first = True
 
     def __init__(self, candidates, network=None):
         super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
@@ -219,3 +220,12 @@ def test_hypotheses_that_are_known_candidates_are_not_refined_again(matched):
     assert search._by_network(search.network) == []
     coarse, fine = CONFIG.matched_distance_voxels, CONFIG.fine_distance_voxels
     assert distances == [coarse, coarse, fine]  # only the moved one goes on, until descriptors agree less
+
+
+@pytest.mark.parametrize("points, first", [(768, False), (769, True)])
+def test_the_network_is_asked_before_the_features_of_clouds_with_more_points_than_it_takes(points, first):
+    network = SimpleNamespace(config=SimpleNamespace(matching="dual"))
+    search = Search(range(points), range(5000), network, CONFIG)
+    assert search._is_network_first is first
+    network.config.matching = "rowwise"
+    assert not search._is_network_first
