@@ -7,7 +7,7 @@ import numpy as np
 from prnet_core.geometry import se3
 from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.prediction import FASTER, MAX_ROTATION_ERROR, MAX_TRANSLATION_ERROR, SLOWER, Predicted
-from prnet_core.odometry.scan_tracker import attempts, is_near_target
+from prnet_core.odometry.scan_tracker import Tracked, attempts, is_near_target
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.tracking import Registrations
@@ -78,7 +78,7 @@ class LostTrack:
         )
         result, twist = segment.track(sweep, attempts(tried, (registration, registration)))
         if result.usable:
-            segment.follow(sweep, time, twist, result, predictions[0].pose)
+            segment.follow(sweep, time, Tracked(result, twist, predictions[0].pose))
             segment.scale.update(sweep)
             self.num_followed, self._num_failed = self.num_followed + 1, 0
             self.predicted = Predicted(self.T_map_first @ segment.pose, segment.twist)

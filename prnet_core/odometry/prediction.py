@@ -67,10 +67,13 @@ class Prediction:
         return [Predicted(pose @ se3.exp(share * elapsed * twist), share * twist) for share in shares]
 
     def by_turning(self, pose: np.ndarray, twist: np.ndarray, elapsed: float) -> list[Predicted]:
-        """For a sensor that began or stopped turning since its pose (4, 4) and twist (6,) `elapsed` ago."""
+        """For a sensor that began or stopped turning since its pose (4, 4) and twist (6,) `elapsed` ago.
+
+        The first is for one that did not.
+        """
         elapsed = min(elapsed, self._max_seconds)
         axes = np.vstack([np.eye(3), -np.eye(3)])
-        changes = [np.r_[np.zeros(3), elapsed * turn * axis] for turn in TURNS for axis in axes]
+        changes = [np.zeros(6), *(np.r_[np.zeros(3), elapsed * turn * axis] for turn in TURNS for axis in axes)]
         return [Predicted(pose @ se3.exp((twist + 0.5 * change) * elapsed), twist + change) for change in changes]
 
     def with_guess(self, pose: np.ndarray, predicted: Predicted) -> list[Predicted]:

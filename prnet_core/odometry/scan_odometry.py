@@ -10,9 +10,11 @@ from prnet_core.odometry.config import OdometryConfig
 from prnet_core.odometry.keyframes import Keyframes
 from prnet_core.odometry.lost_search import Found, LostSearch, is_map_next, is_reachable
 from prnet_core.odometry.lost_track import LostTrack
+from prnet_core.odometry.near_tracking import track_near
 from prnet_core.odometry.prediction import FASTER, Predicted
 from prnet_core.odometry.scale import PreciseRange
-from prnet_core.odometry.scan_tracker import attempts, is_near_target, nearest_prediction, prepare_sweep
+from prnet_core.odometry.scan_time import allowed_time
+from prnet_core.odometry.scan_tracker import Tracked, attempts, is_near_target, nearest_prediction, prepare_sweep
 from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.stamps import IGNORED, RESET, StampFilter
@@ -24,12 +26,8 @@ from prnet_core.registration import Registration, RegistrationResult
 FIRST_VARIANCE = 1e-9
 SCANS_FOR_ANOTHER_FIRST = 5
 SCANS_FOR_ANOTHER_SCALE = 3  # lost
-SCAN_INTERVALS = 2.0  # between scans, that one may take: a late scan costs less than lost ones; at least
-MIN_SCAN_TIME = 0.2  # seconds: scans that arrive faster leave time for a search all the same,
-MIN_SEARCH_TIME = 1.0  # and while lost, on a slow or busy machine, for one that takes so long
 RELOCATED_KEYFRAMES = 5  # nearest keyframes that make the local map after a relocation
 MAX_SCAN_POINTS = 40_000  # of a scan, about, that are registered: the voxel filter leaves a few thousand anyway
-DEFAULT_SCAN_TIME = 0.5  # before the rate is known
 
 
 class ScanOdometry:
@@ -101,9 +99,8 @@ class ScanOdometry:
         sweep = sweep.within(self._precision.limit(sweep)).limited(MAX_SCAN_POINTS)
         if len(self.keyframes) == 0:
             return self._start(sweep, *(("reset", reason) if verdict == RESET else ("first", "first scan")))
-        least = MIN_SEARCH_TIME if self._lost_scans else MIN_SCAN_TIME
-        allowed = self.config.max_scan_time or max(SCAN_INTERVALS * interval if interval else DEFAULT_SCAN_TIME, least)
-        update = self._add(sweep, began + allowed)
+        deadlines = [began + allowed_time(self.config, interval, is_lost) for is_lost in (self._lost_scans > 0, True)]
+        update = self._add(sweep, *deadlines)
         if sweep.times is None and self.config.deskew and interval and not self._lost_scans:
             self._segment.estimate_spin(self._spin, interval)
         if update.status != "weak":  # a near wall may fill a narrow view for some scans
@@ -152,7 +149,8 @@ class ScanOdometry:
         self._found()
         return self._answer("accepted", f"{lost} scans were lost, a new local map continues with the last ones", motion)
 
-    def _add(self, sweep: Sweep, deadline: float) -> OdometryUpdate:
+    def _add(self, sweep: Sweep, deadline: float, last_deadline: float) -> OdometryUpdate:
+        """deadline, last_deadline: of `time.perf_counter()`, and of the last attempt before the scan counts as lost."""
         segment, time = self._segment, self._stamp + sweep.middle
         is_lost = self._lost_scans > 0
         predictions = self._predictions_while_lost(sweep, time) if is_lost else segment.predictions(sweep, time)
@@ -161,18 +159,20 @@ class ScanOdometry:
             target = segment.target()
             near = [p for p in predictions[-1:] if not self._is_search_due() and is_near_target(sweep, p, target)]
             tried = attempts(near, (self._registrations.relocation,))
+            found = Tracked(*segment.track(sweep, tried, deadline), first.pose)
         else:
-            tried = segment.attempts(sweep, time, near, segment.is_tracked(time, self._stamps.usual_interval))
-        result, twist = segment.track(sweep, tried, deadline)
+            is_tracked = segment.is_tracked(time, self._stamps.usual_interval)
+            found = track_near(segment, sweep, time, near, is_tracked, deadline, last_deadline)
+        result, twist = found.result, found.twist
         if sweep.times is None and self.config.deskew and not is_lost and result.status != "accepted":
             segment.estimate_spin_by(self._spin, sweep, time, result, self._stamps.usual_interval)
             sweep = self._spin.timed(sweep)
             if sweep.times is not None and not segment.usual.can_follow(result):
-                return self._add(sweep, deadline)
-        if segment.usual.can_follow(result):
+                return self._add(sweep, deadline, last_deadline)
+        if segment.usual.can_follow(result) or found.frame is not None:
             if is_lost and not self._is_reachable(result.T_target_source, predictions[-1].pose, time, sweep):
                 return self._relocate(sweep, time, first.pose, Found(result.T_target_source, result, None))
-            return self._follow(sweep, time, twist, result, first.pose)
+            return self._follow(sweep, time, found)
         if not near:
             result, twist = replace(result, T_target_source=first.pose), first.twist
         return self._search(sweep, time, twist, first.pose, result, deadline)
@@ -190,12 +190,9 @@ class ScanOdometry:
         nearest = nearest_prediction(sweep, [continued, *expected, *faster], segment.target())
         return [continued] if nearest is continued else [continued, nearest]
 
-    def _follow(
-        self, sweep: Sweep, time: float, twist: np.ndarray, result: RegistrationResult, predicted: np.ndarray
-    ) -> OdometryUpdate:
-        """Continue with a scan that was found on the local map."""
-        motion = self._segment.follow(sweep, time, twist, result, predicted, self._lost_scans > 0)
-        return self._used(sweep, result, motion)
+    def _follow(self, sweep: Sweep, time: float, found: Tracked) -> OdometryUpdate:
+        """Continue with a scan that was found on the local map, or on the last scan."""
+        return self._used(sweep, found.result, self._segment.follow(sweep, time, found, self._lost_scans > 0))
 
     def _used(
         self, sweep: Sweep, result: RegistrationResult, motion: np.ndarray, is_relocated: bool = False
@@ -228,7 +225,7 @@ class ScanOdometry:
         elif time - segment.pose_time <= self.config.max_prediction and (
             not self._lost_scans or self._is_reachable(found.T_map_sensor, predicted, time, sweep)
         ):
-            return self._follow(sweep, time, twist, found.result, predicted)
+            return self._follow(sweep, time, Tracked(found.result, twist, predicted))
         return self._relocate(sweep, time, predicted, found)
 
     def _is_search_due(self) -> bool:

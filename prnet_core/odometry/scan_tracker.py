@@ -2,11 +2,13 @@
 
 import time as clock
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import small_gicp
 
 from prnet_core.geometry import se3
+from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.odometry.prediction import Predicted
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -18,9 +20,25 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 SOURCE_VOXEL = 1.4  # voxels of the map: the map must be fine, a scan may have fewer points
 MAX_CORRECTION = 4.0  # voxels by which the pose of a sweep that accelerates may move
 PREDICTED_POINTS = 1000  # of a sweep, that choose between predictions,
+PRESELECTING_POINTS, NUM_PRESELECTED = 250, 6  # that choose so many of many predictions first
 MAX_PREDICTED_DISTANCE = 5.0  # voxels from the target: farther points count as so far
 NEAR_DISTANCE, MIN_NEAR = 3.0, 0.5  # voxels: a prediction must bring this share of the points so near the target
 CHANGED_DESKEW = 0.25  # voxels by which another twist must move the first and last points of a sweep
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """result: its T_target_source is T_map_sensor. twist: (6,) that the sweep was deskewed with.
+
+    predicted: (4, 4) T_map_sensor, which counts where the scene does not constrain all directions. frame: the last
+    scan, if the result is by that one; None: by the local map.
+    """
+
+    result: RegistrationResult
+    twist: np.ndarray
+    predicted: np.ndarray
+    frame: Keyframe | None = None
+
 
 Attempt = tuple[Predicted, tuple[Registration, ...]]  # a prediction, and the registrations to try from it in turn
 
@@ -94,9 +112,13 @@ def prepare_sweep(
 
 
 def nearest_prediction(sweep: Sweep, predictions: list[Predicted], target: PreparedCloud) -> Predicted:
-    """The prediction that brings a sweep nearest to a target, by some of its points."""
+    """The prediction that brings a sweep nearest to a target, by some points; of many, by few points at first."""
     if len(predictions) == 1 or len(sweep) == 0 or len(target) == 0:
         return predictions[0]
+    if len(predictions) > NUM_PRESELECTED:
+        few = sweep.every(max(1, len(sweep) // PRESELECTING_POINTS))
+        distances = [mean_distance(few, predicted, target) for predicted in predictions]
+        predictions = [predictions[i] for i in sorted(np.argsort(distances)[:NUM_PRESELECTED])]
     return min(predictions, key=lambda predicted: mean_distance(sweep, predicted, target))
 
 

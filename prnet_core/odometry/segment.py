@@ -2,7 +2,6 @@
 
 import time as clock
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import Attempt, attempts, mean_distance, nearest_prediction, track
+from prnet_core.odometry.scan_tracker import Attempt, Tracked, nearest_prediction, track
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -25,7 +24,6 @@ from prnet_core.registration import WEAK, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud
 
 TRACKED_INTERVALS = 3.5  # usual intervals between scans after which the prediction no longer counts in the verification
-FAR_DISTANCE, NEARER = 3.0, 0.6  # voxels to the map by a prediction, and what share a turn, tried first, leaves of them
 SPARSE_DISTANCE = 0.25  # of the usual distance between keyframes, of those that show little, and
 SPARSE_SCANS = 3  # scans at least from one to the next: a change of the map takes as long as two scans
 
@@ -35,12 +33,12 @@ class Segment:
 
     pose: (4, 4) T_map_sensor of the last scan that was used, at the middle of its sweep, which was at `pose_time`.
     twist: (6,) of the sensor there, m/s and rad/s, in its frame. elapsed: seconds over which it was measured, or None.
-    covariance: (6, 6) of the pose. has_followed: a second scan was used. A scan is given as its sweep and the `time`
-    of the sweep's middle.
+    covariance: (6, 6) of the pose. has_followed: a second scan was used. last_sweep: that of the last scan, None at the
+    first. A scan is given as its sweep and the `time` of the sweep's middle.
     """
 
     def __init__(self, registrations: Registrations, config: OdometryConfig, covariance: np.ndarray):
-        self._registrations, self._config = registrations, config
+        self.registrations, self._config = registrations, config
         registration = registrations.full
         self.keyframes = Keyframes(config.remembered_keyframes, config.keyframe_points, config.map_keyframes)
         self.map = LocalMap(registration.config, config.map_keyframes)
@@ -55,10 +53,11 @@ class Segment:
         self._sweep_velocity = SweepVelocity()
         self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
+        self.last_sweep: Sweep | None = None
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
         """Start with the first scan; False if it is not usable. twist: (6,) as expected, or None if not known."""
-        if len(sweep) < self._registrations.full.config.min_points or self.scale.update(sweep) == 0.0:
+        if len(sweep) < self.registrations.full.config.min_points or self.scale.update(sweep) == 0.0:
             return False
         self.pose_time = time
         self.prediction.restart()
@@ -95,29 +94,10 @@ class Segment:
 
     def turning_prediction(self, sweep: Sweep, time: float) -> Iterator[Predicted]:
         """One more prediction where a turn brings the sweep nearer to the map than the velocity; computed when used."""
-        elapsed = time - self.pose_time
-        unchanged = self.prediction.by_changed_velocity(self.pose, self.twist, elapsed, (1.0,))
-        turns = self.prediction.by_turning(self.pose, self.twist, elapsed)
-        nearest = nearest_prediction(sweep, [*unchanged, *turns], self.target())
-        if nearest is not unchanged[0]:
+        turns = self.prediction.by_turning(self.pose, self.twist, time - self.pose_time)
+        nearest = nearest_prediction(sweep, turns, self.target())
+        if nearest is not turns[0]:
             yield nearest
-
-    def attempts(self, sweep: Sweep, time: float, predictions: list[Predicted], is_tracked: bool) -> Iterator[Attempt]:
-        """What is tried for a scan that is not lost; also for a turn, and from further off, where the others fail."""
-        full, tracking, wide = self._registrations.full, self._registrations.tracking, self._registrations.wide
-        if not is_tracked:
-            yield from attempts(chain(predictions, self.turning_prediction(sweep, time)), (full, full, full))
-            return
-        turns: Iterable[Predicted] = self.turning_prediction(sweep, time)
-        distance = mean_distance(sweep, predictions[0], self.target())
-        if distance > FAR_DISTANCE:
-            turns = list(turns)
-            if turns and mean_distance(sweep, turns[0], self.target()) < NEARER * distance:
-                yield from attempts(turns, (wide, wide))
-                turns = []
-        yield from attempts(predictions, (tracking, tracking))
-        yield from attempts(turns, (wide, wide))
-        yield from attempts(predictions[:1], (wide,))
 
     def track(
         self, sweep: Sweep, tried: Iterable[Attempt], deadline: float = np.inf
@@ -127,7 +107,7 @@ class Segment:
         deadline: of `time.perf_counter()`. Nearness to a prediction verifies only where the scan is tracked and the
         prediction is by a measured velocity.
         """
-        near = self._registrations.tracking, self._registrations.wide
+        near = self.registrations.tracking, self.registrations.wide
         first: tuple[RegistrationResult, np.ndarray] | None = None
         for predicted, registrations in tried:
             usual = self.usual if registrations[0] in near and self.elapsed is not None else None
@@ -146,25 +126,16 @@ class Segment:
         longest = min(self._config.max_prediction, TRACKED_INTERVALS * (usual_interval or np.inf))
         return time - self.pose_time <= longest
 
-    def follow(
-        self,
-        sweep: Sweep,
-        time: float,
-        twist: np.ndarray,
-        result: RegistrationResult,
-        predicted: np.ndarray,
-        was_lost: bool = False,
-    ) -> np.ndarray:
-        """Continue with a scan that was found on the local map, refined: the motion (4, 4) since the last one used.
-
-        predicted: (4, 4) pose, which counts where the scene does not constrain all directions.
-        """
+    def follow(self, sweep: Sweep, time: float, found: Tracked, was_lost: bool = False) -> np.ndarray:
+        """Continue with a scan that was found, refined on the local map: the motion (4, 4) since the last one used."""
+        result, twist = found.result, found.twist
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose, own_twist = refined or (result.T_target_source, twist)
         if result.status == WEAK:
-            covariance = result.covariance / self._registrations.full.config.weak_variance_factor
-            pose, own_twist = combined_motion(pose, own_twist, covariance, predicted, last_twist, elapsed, sweep.scale)
+            covariance = result.covariance / self.registrations.full.config.weak_variance_factor
+            expected = found.predicted, last_twist, elapsed, sweep.scale
+            pose, own_twist = combined_motion(pose, own_twist, covariance, *expected)
         motion = se3.invert(self.pose) @ pose
         was_known, self.elapsed = self.elapsed is not None, elapsed
         if elapsed > 0.0:
@@ -179,7 +150,8 @@ class Segment:
             self.twist, self.elapsed = np.zeros(6), None
         change = self.twist - last_twist if was_known and not was_lost else None
         self.prediction.measured(motion, sweep.scale, change, elapsed)
-        self._continue_from(sweep, time, pose, self.map.newest, result)
+        frame, is_on_map = found.frame or self.map.newest, found.frame is None
+        self._continue_from(sweep, time, pose, frame, result, is_on_map)
         return motion
 
     def estimate_spin(self, estimate: SpinEstimate, interval: float) -> None:
@@ -211,7 +183,7 @@ class Segment:
         return max(0, len(self.keyframes) - (2 if self._is_keyframe_last() else 1))
 
     def _add_spin_pair(self, estimate: SpinEstimate, first: Keyframe, second: Keyframe, interval: float) -> None:
-        spin = estimate.add(first, second, self.scale.voxel_size, interval, self._registrations.full.config)
+        spin = estimate.add(first, second, self.scale.voxel_size, interval, self.registrations.full.config)
         if spin is None:
             return
         for index in range(len(self.keyframes)):
@@ -226,18 +198,20 @@ class Segment:
         """Continue at a pose (4, 4) where the scan was found, beside a keyframe; the motion to it is not known."""
         self.twist, self.elapsed = np.zeros(6), None
         self.prediction.restart()
-        self._continue_from(sweep, time, pose, frame, result)
+        self._continue_from(sweep, time, pose, frame, result, is_on_map=True)
 
     def _continue_from(
-        self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult
+        self, sweep: Sweep, time: float, pose: np.ndarray, frame: Keyframe, result: RegistrationResult, is_on_map: bool
     ) -> None:
         T_frame_map = se3.invert(frame.T_map_sensor)
         covariance = se3.moved_covariance(T_frame_map, result.covariance)
         self.covariance = compose_covariance(frame.T_map_sensor, frame.covariance, T_frame_map @ pose, covariance)
         self.pose, self.pose_time, self.has_followed, self._first_sweep = pose, time, True, None
-        self.usual.add(result)
+        self.last_sweep = sweep
+        if is_on_map:
+            self.usual.add(result)
         self._scans_since_keyframe += 1
-        if is_keyframe(self.map.newest, pose, result, self._keyframe_distance(sweep), self._config):
+        if not is_on_map or is_keyframe(self.map.newest, pose, result, self._keyframe_distance(sweep), self._config):
             self._add_keyframe(sweep.at_middle(self.twist))
 
     def _keyframe_distance(self, sweep: Sweep) -> float:
@@ -273,7 +247,7 @@ class Segment:
             return
         still = Predicted(np.eye(4), self.twist)
         guess = self.prediction.with_guess(np.eye(4), still)[0].pose
-        found = estimate_initial_velocities(self._registrations, first, sweep, elapsed, self.scale.voxel_size, guess)
+        found = estimate_initial_velocities(self.registrations, first, sweep, elapsed, self.scale.voxel_size, guess)
         if found is None:
             return
         twist_first, self.twist = found

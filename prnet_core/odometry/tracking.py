@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.registration import WEAK, Registration, RegistrationConfig, RegistrationResult
+from prnet_core.registration import REJECTED, WEAK, Registration, RegistrationConfig, RegistrationResult
 from prnet_core.registration.config import FEW_VERIFIED_POINTS, quick_config, without_alternatives
 
 MAX_TRANSLATION = 0.1  # of the median range, and
@@ -18,6 +18,7 @@ MAX_VIOLATION = 0.15  # of the free space: moving things violate less of it, and
 MAX_VIOLATION_FREE = 0.045  # where a direction is free: little constrains what slid there
 FEW_VIOLATED = 0.03  # of the free space: from there what does not overlap has not come into view alone,
 MIN_USUAL_OVERLAP = 0.65  # and at least this share of the usual overlap is needed
+MAX_VIOLATION_TURNED = 0.08  # on the last scan alone, where what does not overlap has turned out of view
 GAIN = 0.2  # of the latest scan in what is usual
 COVARIANCE_FACTOR = 25.0  # of a scan that is accepted by its prediction
 NEARER_RIVALS: dict[str, Any] = {"guess_angle": np.pi / 4, "nearer_rivals": True}
@@ -100,8 +101,14 @@ class Tracking:
 
     def can_follow(self, result: RegistrationResult) -> bool:
         """Whether the trajectory continues from a result. Not from a weak one that overlaps much less than usual."""
-        is_doubtful = result.overlap_source < self._doubtful_overlap * self._overlap
-        return result.usable or (result.status == "weak" and not is_doubtful)
+        return result.usable or (result.status == "weak" and not self._overlaps_little(result))
+
+    def is_doubtful(self, result: RegistrationResult) -> bool:
+        """Whether a result is followed only for want of a better one: near its prediction, with little overlap."""
+        return not self.can_follow(result) or (result.reason.startswith(NEAR) and self._overlaps_little(result))
+
+    def _overlaps_little(self, result: RegistrationResult) -> bool:
+        return result.overlap_source < self._doubtful_overlap * self._overlap
 
     def accept_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
         """The result, accepted where it is near the prediction (4, 4), constrained, and fits the map as usual.
@@ -112,17 +119,15 @@ class Tracking:
         """
         if result.usable or self._covariance is None:
             return result
-        distance, angle = se3.difference(predicted, result.T_target_source)
         is_free = result.degeneracy < self._min_information
-        factor = FREE_FACTOR if is_free else 1.0
-        is_near = distance < factor * MAX_TRANSLATION * scale and angle < factor * MAX_ROTATION
+        near = is_near(result.T_target_source, predicted, scale, FREE_FACTOR if is_free else 1.0)
         fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
         max_violation = MAX_VIOLATION_FREE if is_free else MAX_VIOLATION
         if result.violation is not None:
             fits = fits and result.violation < max_violation
             is_like_usual = result.overlap_source > MIN_USUAL_OVERLAP * self._overlap
             fits = fits and (result.violation < FEW_VIOLATED or is_like_usual)
-        if not (is_near and fits):
+        if not (near and fits):
             return result
         if is_free:
             return replace(result, status=WEAK, reason=f"{NEAR}: {result.reason}")
@@ -132,6 +137,24 @@ class Tracking:
             reason=f"{NEAR}: {result.reason}",
             covariance=COVARIANCE_FACTOR * self._covariance,
         )
+
+    def follow_near(self, result: RegistrationResult, predicted: np.ndarray, scale: float) -> RegistrationResult:
+        """A rejected result on the last scan alone, weak where it is near the prediction (4, 4) and fits as usual.
+
+        scale: the scan's median range. Moving things explain what contradicts free space, and the turn the overlap.
+        """
+        fits = result.overlap_source > MIN_OVERLAP and fit(result) > MIN_FIT * self._fit
+        if result.violation is not None:
+            fits = fits and result.violation < MAX_VIOLATION_TURNED
+        if result.status != REJECTED or not fits or not is_near(result.T_target_source, predicted, scale):
+            return result
+        return replace(result, status=WEAK, reason=f"{NEAR}: {result.reason}")
+
+
+def is_near(pose: np.ndarray, predicted: np.ndarray, scale: float, factor: float = 1.0) -> bool:
+    """Whether a pose (4, 4) is near a predicted one. scale: the scan's median range. factor: times as far."""
+    distance, angle = se3.difference(predicted, pose)
+    return bool(distance < factor * MAX_TRANSLATION * scale and angle < factor * MAX_ROTATION)
 
 
 def fit(result: RegistrationResult) -> float:

@@ -10,7 +10,7 @@ from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.registration import Registration
 from prnet_core.simulation.depth_camera import DepthCamera
 from prnet_core.simulation.drives import PLACES, Drive
-from prnet_core.simulation.lidar import SpinningLidar
+from prnet_core.simulation.lidar import NonRepetitiveLidar, SpinningLidar
 from prnet_core.simulation.rooms import table_place
 
 
@@ -64,3 +64,11 @@ def test_a_table_seen_by_a_noisy_stereo_camera_is_tracked():
     statuses, error = follow(drive, use_times=False)
     assert statuses.count("accepted") >= 13, statuses
     assert error < 0.05
+
+
+def test_a_narrow_view_that_turns_fast_is_tracked_on_the_last_scan():
+    """A Livox-like sensor turns with up to 45 rad/s^2: the local map shows little of what it sees then."""
+    drive = Drive(PLACES["office"](17), NonRepetitiveLidar(), 24, seed=17, rate=10.0)
+    statuses, error = follow(drive, use_times=True)
+    assert "rejected" not in statuses
+    assert error < 0.15

@@ -38,6 +38,7 @@ def test_a_turn_that_ends_within_one_scan_is_predicted():
     true = se3.exp((turning + 0.5 * change) * elapsed)
     predictions = Prediction(max_seconds=3.0).by_turning(np.eye(4), turning, elapsed)
     assert min(se3.difference(true, predicted.pose)[1] for predicted in predictions) < 0.1
+    np.testing.assert_allclose(predictions[0].pose, se3.exp(turning * elapsed))
 
 
 def test_a_motion_follows_the_prediction_where_it_is_the_less_certain_one():
