@@ -54,11 +54,11 @@ def _near_attempts(
 ) -> tuple[Iterator[Attempt], Iterable[Predicted]]:
     """Attempts near the predictions, first by a turn that brings the sweep much nearer to the map; other turns."""
     tracking, wide = segment.registrations.tracking, segment.registrations.wide
-    near, turns = attempts(predictions, (tracking, tracking)), segment.turning_prediction(sweep, time)
+    near = attempts(predictions, (tracking, tracking))
     distance = mean_distance(sweep, predictions[0], segment.target())
     if distance <= FAR_DISTANCE:
-        return near, turns
-    turns = list(turns)
+        return near, segment.turning_prediction(sweep, time)
+    turns = list(segment.turning_prediction(sweep, time))
     if turns and mean_distance(sweep, turns[0], segment.target()) < NEARER * distance:
         return chain(attempts(turns, (wide, wide)), near), []
     return near, turns

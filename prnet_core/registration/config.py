@@ -35,7 +35,7 @@ class RegistrationConfig:
     min_meeting_fine: float = 0.08  # share of the source that meets surfaces of the target within the distance of the
     min_meeting_final: float = 0.15  # fine and of the last stage before it: of less too little could be verified
 
-    overlapping_share: float = 0.6  # the identity and the centroids wait for a network with rotation-invariant inputs,
+    overlapping_share: float = 0.43  # the identity and the centroids wait for a network with rotation-invariant inputs,
     # unless this share of the source comes near the target in their coarse stage
     network_points: int = 384  # points that the network sees: it gives a hypothesis, not the final precision
     surface_points: int = 768  # the same for a network with rotation-invariant inputs
