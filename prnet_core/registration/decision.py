@@ -65,7 +65,7 @@ def _compare(search: Search, best: Candidate, guess: np.ndarray | None) -> Decis
         if best.quality.violation is not None and is_certain(best.quality, config):
             return Decision(best, status, reason)
         return Decision(best, WEAK, f"no time left to compare it with alternatives: {describe(best.quality)}")
-    others = search.distinct(best, search.candidates) + search.alternatives(best)
+    others = search.rivals(best)
     if _another_agrees_more(best, others, guess, config):
         return Decision(best, WEAK, f"another transform agrees more: {describe(best.quality)}")
     rivals = [other for other in others if other.status == ACCEPTED]

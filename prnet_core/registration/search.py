@@ -103,11 +103,15 @@ class Search(Refinement):
         much less under all others: nothing else could be better."""
         if self.descriptors is None:
             return False
-        if best.status == ACCEPTED:
-            return self.is_preferred(best)
+        return self.is_preferred(best) if best.status == ACCEPTED else self._is_clear(best)
+
+    def _is_clear(self, best: Candidate) -> bool:
+        """Whether the network's descriptors agree under a candidate, and much less under all others that were found."""
+        if self.descriptors is None:
+            return False
         agreement, elsewhere = self._agreement_here_and_elsewhere(best)
-        clear = agreement >= self.config.min_descriptor_agreement
-        return clear and elsewhere * self.config.outstanding_descriptors <= agreement
+        enough = agreement >= self.config.min_descriptor_agreement
+        return enough and elsewhere * self.config.outstanding_descriptors <= agreement
 
     def is_preferred(self, best: Candidate) -> bool:
         """Whether the network's descriptors agree under no other transform more; True without them."""
@@ -158,11 +162,16 @@ class Search(Refinement):
         descriptors, config = self.descriptors, self.config
         if descriptors is None or "features" not in self.timings or not may_be_matched(best.quality, config):
             return False
-        agreement, elsewhere = self._agreement_here_and_elsewhere(best)
-        limit = agreement / config.outstanding_descriptors
-        if agreement < config.min_descriptor_agreement or elsewhere > limit or self.is_out_of_time():
+        if not self._is_clear(best) or self.is_out_of_time():
             return False
+        limit = descriptors.agreement(best.transform) / config.outstanding_descriptors
         return all(descriptors.agreement(other.transform) <= limit for other in self.alternatives(best))
+
+    def rivals(self, best: Candidate) -> list[Candidate]:
+        """Candidates elsewhere, and the alternatives; without these where the network's descriptors are clear, which
+        would have shown a transform that a symmetric or repetitive place hides: its surfaces are alike."""
+        others = self.distinct(best, self.candidates)
+        return others if self._is_clear(best) else others + self.alternatives(best)
 
     def _outstanding_factor(self, candidate: Candidate) -> float:
         """How many times less all others must agree for a candidate to stand out; inf: it never does."""

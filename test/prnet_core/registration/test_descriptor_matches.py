@@ -108,6 +108,16 @@ def test_a_transform_that_agrees_on_planes_alone_is_accepted_where_descriptors_a
     assert accepted.status == ACCEPTED and "no other transform" in accepted.reason
 
 
+@pytest.mark.parametrize("elsewhere, status", [(0.02, ACCEPTED), (0.03, AMBIGUOUS)])
+def test_alternatives_are_compared_where_the_descriptors_are_not_clear(elsewhere, status):
+    """The rotated candidate would fit as well."""
+    best = candidate(20.0, 0.5)
+    search = Found([best, candidate(0.0, 0.1)], network_of(20.0))
+    search.alternatives = lambda best: [candidate(-20.0, 0.5)]
+    search.descriptors = Descriptors(20.0, elsewhere=elsewhere)
+    assert decide(search, best, None).status == status
+
+
 def test_clouds_without_a_sensor_position_are_weak_where_descriptors_agree_more_elsewhere():
     """The transform that they prefer is not verified by itself."""
     best, unverified = candidate(0.0, 0.5), candidate(20.0, 0.12)
