@@ -19,9 +19,7 @@ from prnet_core.registration import REJECTED, RegistrationResult
 from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 
 NUM_ROUNDS = 2  # before the second the last scan is deskewed again
-NEAR_FACTOR = (
-    4.0  # times the distance that counts as near for a prediction by the velocity: turns are predicted in steps
-)
+NEAR_FACTOR = 4.0  # times what counts as near for a prediction by the velocity: turns are predicted in steps
 
 
 def track_on_last_scan(
@@ -52,8 +50,7 @@ def track_on_last_scan(
         if refined is None:
             break
         last_twist = refined
-    is_violated = result.violation is not None and result.violation > config.max_violation_weak
-    if result.status != REJECTED and is_violated:
+    if result.status != REJECTED and (result.violation or 0.0) > config.max_violation_weak:
         return None
     result = usual.follow_near(result, near.pose, sweep.scale)
     if result.status == REJECTED or not is_near(result.T_target_source, near.pose, sweep.scale, NEAR_FACTOR):

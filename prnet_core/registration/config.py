@@ -47,10 +47,11 @@ class RegistrationConfig:
     matched_iterations: int = 10
     matched_share: float = 0.2  # those that reach the last stage, with this share of the most agreement of descriptors,
     descriptor_weight: float = 8.0  # whose logarithm counts so much in the rank of all candidates
-    min_descriptor_share: float = 0.93  # of the most agreement; sensor origin not known
-    min_descriptor_agreement: float = 0.015  # the same: accepted though weak or ambiguous from this agreement, if it
-    outstanding_descriptors: float = 4.0  # is this many times that of every other transform, and
-    min_surface_matched: float = 0.8  # of what is near the other cloud, this share lies on its surface
+    min_descriptor_share: float = 0.93  # the descriptors prefer a transform with this share of the most agreement
+    min_descriptor_agreement: float = 0.015  # elsewhere; they are clear from this agreement, if it
+    outstanding_descriptors: float = 4.0  # is this many times that of every other transform
+    min_surface_matched: float = 0.8  # sensor origin not known: accepted though weak or ambiguous, where they are clear
+    # and this share of what is near the other cloud lies on its surface
     feature_points: int = 1500  # points with features
     feature_radius: float = 6.0  # in voxels of the features' own filter
     feature_neighbors: int = 40

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,13 +51,10 @@ class DescriptorMatches:
             self._known.update(zip((T.tobytes() for T in new), values, strict=True))
         return [self._known[T.tobytes()] for T in transforms]
 
-    def share(self, transform: np.ndarray) -> float:
-        """The agreement of a transform (4, 4), of the largest one of `transforms`; inf where none of them agrees."""
-        return self.agreement(transform) / self._most if self._most > 0.0 else float("inf")
-
-    @cached_property
-    def _most(self) -> float:
-        return max(self.agreements(self.transforms), default=0.0)
+    def shares(self, transforms: Sequence[np.ndarray]) -> list[float]:
+        """The `agreement` of each transform (4, 4), of the most under `self.transforms`; inf where none agrees."""
+        most = max(self.agreements(self.transforms), default=0.0)
+        return [agreement / most if most > 0.0 else float("inf") for agreement in self.agreements(transforms)]
 
 
 def match_descriptors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 import numpy as np
 
@@ -32,8 +33,12 @@ class Refinement:
         return time.perf_counter() >= self.deadline
 
     def _differs(self, first: np.ndarray, second: np.ndarray) -> bool:
-        extent = float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
-        return se3.transform_distance(first, second, extent) > self.config.distinct_distance_voxels
+        return se3.transform_distance(first, second, self._extent) > self.config.distinct_distance_voxels
+
+    @cached_property
+    def _extent(self) -> float:
+        """Root mean square distance of the source's points from its centre, voxels."""
+        return float(np.sqrt(np.mean(np.sum(self.source.points**2, axis=1))))
 
     def _finish_one(self, name: str, transform: np.ndarray) -> Candidate:
         """One hypothesis through all stages: there is nothing to choose between."""

@@ -70,12 +70,12 @@ class Search(Refinement):
         return best
 
     def best_of_rest(self, best: Candidate) -> Candidate:
-        """The best candidate when the stages that `best` did not need are tried too, until one is certain; `best` where
-        they could not change its status."""
-        if self._is_matched(best) and not may_be_matched(best.quality, self.config):
+        """The best candidate when a network is asked too, and where it comes first the features, until one is certain;
+        `best` without a network, and where nothing could change its status."""
+        is_settled = self._is_matched(best) and not may_be_matched(best.quality, self.config)
+        if self.network is None or is_settled:
             return best
-        further = self._left if self.network is None or self._is_network_first else self._network_stages(self.network)
-        return self._run(further, best) or best
+        return self._run(self._left if self._is_network_first else self._network_stages(self.network), best) or best
 
     def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
         for run in stages:
@@ -273,10 +273,8 @@ class Search(Refinement):
         axis = least_constrained_axis(best.quality.information)
         bases = [best.transform, *(item.transform for item in coarse)]
         slid = [item for base in bases for item in slid_transforms(self.source, self.target, base, axis)]
-        distance = config.overlap_distance_voxels
-        coarse += self._matched(self._promising([(name, item) for item in slid], distance))[
-            : config.refined_alternatives
-        ]
+        promising = self._promising([(name, item) for item in slid], config.overlap_distance_voxels)
+        coarse += self._matched(promising)[: config.refined_alternatives]
         coarse = [item for item in coarse if self._differs(item.transform, best.transform)]
         close = config.alternative_share * self._share_close(best.transform, config.inlier_distance_voxels)
         return [self._finish(item) for item in self._fine(coarse) if item.close >= close]
@@ -334,8 +332,8 @@ class Search(Refinement):
         """Those under which the network's descriptors agree not much less than under the best; all without them."""
         if self.descriptors is None:
             return found
-        self.descriptors.agreements([item.transform for item in found])
-        return [item for item in found if self.descriptors.share(item.transform) >= self.config.matched_share]
+        shares = self.descriptors.shares([item.transform for item in found])
+        return [item for item, share in zip(found, shares, strict=True) if share >= self.config.matched_share]
 
     def _unknown(self, found: list[Aligned], further: list[Candidate]) -> list[Aligned]:
         known = [candidate.transform for candidate in [*self.candidates, *further]]

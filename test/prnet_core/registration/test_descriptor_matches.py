@@ -43,8 +43,8 @@ class Descriptors:
     def agreements(self, transforms):
         return [self.agreement(transform) for transform in transforms]
 
-    def share(self, transform):
-        return self.agreement(transform) / 0.1
+    def shares(self, transforms):
+        return [self.agreement(transform) / 0.1 for transform in transforms]
 
 
 class Found(Search):
@@ -164,7 +164,8 @@ def test_the_agreement_is_highest_under_the_correct_transform(corner_pair):
     correct = to_voxels(truth, *prepared)
     turn = se3.make_transform(se3.rotation_exp(np.array([0.0, 0.0, np.pi / 2])), np.zeros(3))
     assert matches.agreement(correct) > 3 * max(matches.agreement(turn @ correct), 0.0)
-    assert matches.share(correct) > matches.share(turn @ correct)
+    of_correct, of_turned = matches.shares([correct, turn @ correct])
+    assert of_correct > of_turned
     shift = se3.make_transform(np.eye(3), np.array([10.0, 0.0, 0.0]))
     assert matches.agreement(correct) > 1.5 * matches.agreement(shift @ correct)
 
@@ -183,9 +184,10 @@ def matched(corner_pair, monkeypatch):
         def of(transform):
             return 1.0 if np.allclose(transform, correct) else agreement
 
-        descriptors = SimpleNamespace(
-            transforms=[correct, moved], agreement=of, share=of, agreements=lambda several: [of(T) for T in several]
-        )
+        def of_each(transforms):
+            return [of(transform) for transform in transforms]
+
+        descriptors = SimpleNamespace(transforms=[correct, moved], agreement=of, agreements=of_each, shares=of_each)
         monkeypatch.setattr("prnet_core.registration.search.match_descriptors", lambda *arguments: descriptors)
         network = SimpleNamespace(config=SimpleNamespace(matching="dual"))
         return Search(source, target, network, CONFIG), correct, distances
