@@ -127,13 +127,20 @@ class Segment:
         return time - self.pose_time <= longest
 
     def follow(self, sweep: Sweep, time: float, found: Tracked, was_lost: bool = False) -> np.ndarray:
-        """Continue with a scan that was found, refined on the local map: the motion (4, 4) since the last one used."""
+        """Continue with a scan that was found, refined on the local map: the motion (4, 4) since the last one used.
+
+        The prediction counts where the scene does not constrain all directions, and where the scan was found on the
+        last one alone, as less than half of it overlaps. No acceleration is measured there: in a free direction it
+        would be that of the prediction itself, and grow from scan to scan.
+        """
         result, twist = found.result, found.twist
+        is_predicted = result.status == WEAK or found.frame is not None
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose, own_twist = refined or (result.T_target_source, twist)
-        if result.status == WEAK:
-            covariance = result.covariance / self.registrations.full.config.weak_variance_factor
+        if is_predicted:
+            factor = self.registrations.full.config.weak_variance_factor if result.status == WEAK else 1.0
+            covariance = result.covariance / factor
             expected = found.predicted, last_twist, elapsed, sweep.scale
             pose, own_twist = combined_motion(pose, own_twist, covariance, *expected)
         motion = se3.invert(self.pose) @ pose
@@ -148,7 +155,7 @@ class Segment:
                     self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length, stamp)
         else:
             self.twist, self.elapsed = np.zeros(6), None
-        change = self.twist - last_twist if was_known and not was_lost else None
+        change = self.twist - last_twist if was_known and not (was_lost or is_predicted) else None
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         frame, is_on_map = found.frame or self.map.newest, found.frame is None
         self._continue_from(sweep, time, pose, frame, result, is_on_map)
