@@ -130,8 +130,7 @@ class Segment:
         """Continue with a scan that was found, refined on the local map: the motion (4, 4) since the last one used.
 
         The prediction counts where the scene does not constrain all directions, and where the scan was found on the
-        last one alone, as less than half of it overlaps. No acceleration is measured there: in a free direction it
-        would be that of the prediction itself, and grow from scan to scan.
+        last one alone, as less than half of it overlaps.
         """
         result, twist = found.result, found.twist
         is_predicted = result.status == WEAK or found.frame is not None
@@ -155,11 +154,17 @@ class Segment:
                     self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length, stamp)
         else:
             self.twist, self.elapsed = np.zeros(6), None
-        change = self.twist - last_twist if was_known and not (was_lost or is_predicted) else None
+        change = self.twist - last_twist if was_known and not was_lost else None
+        if change is not None and sweep.times is None and self._is_free(result):
+            change = np.r_[np.zeros(3), change[3:]]  # the velocity there is predicted: it would accelerate itself
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         frame, is_on_map = found.frame or self.map.newest, found.frame is None
         self._continue_from(sweep, time, pose, frame, result, is_on_map)
         return motion
+
+    def _is_free(self, result: RegistrationResult) -> bool:
+        """Whether the scene does not constrain a direction."""
+        return result.status == WEAK and result.degeneracy < self.registrations.full.config.min_information
 
     def estimate_spin(self, estimate: SpinEstimate, interval: float) -> None:
         """Of a sensor without point times, by the last two keyframes that another scan has followed.

@@ -19,17 +19,17 @@ CERTAIN, FREE_ALONG_X = np.eye(6) * 1e-8, np.diag([1e2, 1e-8, 1e-8, 1e-10, 1e-10
 FOUND = RegistrationResult(np.eye(4), "accepted", "", overlap_source=0.9, covariance=CERTAIN)
 
 
-def follow(status, covariance, on_last_scan=False):
-    """A segment after two scans at constant velocity and one that is found 0.2 m ahead of it, along x of the map."""
+def follow(status, covariance, x=0.5, expected=0.3, on_last_scan=False):
+    """A segment after scans at x = 0, 0.1 and 0.2 m, and one found at `x` and expected at `expected`."""
     segment = Segment(Registrations(Registration(None)), OdometryConfig(), np.eye(6) * 1e-9)
     points, _ = scan(0)
     sweep = make_sweep(points, None, RegistrationConfig(), None)
     segment.begin(sweep, 0.0)
     for i in (1, 2):
         segment.follow(sweep, 0.1 * i, Tracked(replace(FOUND, T_target_source=at(0.1 * i)), np.zeros(6), at(0.1 * i)))
-    result = replace(FOUND, T_target_source=at(0.5), status=status, covariance=covariance)
+    result = replace(FOUND, T_target_source=at(x), status=status, covariance=covariance)
     frame = Keyframe(points, segment.pose, CERTAIN, segment.twist) if on_last_scan else None
-    segment.follow(sweep, 0.3, Tracked(result, np.zeros(6), at(0.3), frame))
+    segment.follow(sweep, 0.3, Tracked(result, np.zeros(6), at(expected), frame))
     return segment
 
 
@@ -46,13 +46,13 @@ def test_a_velocity_that_changes_is_predicted_with_its_acceleration():
     assert constant.pose[0, 3] == pytest.approx(0.8, abs=0.02) and accelerated.pose[0, 3] > 0.9
 
 
-def test_in_a_free_direction_the_velocity_continues_and_no_acceleration_is_predicted():
-    (constant,) = predicted(follow("weak", FREE_ALONG_X))
-    assert constant.pose[0, 3] == pytest.approx(0.4, abs=0.02)
+def test_in_a_free_direction_an_acceleration_that_was_predicted_ends():
+    constant, accelerated = predicted(follow("weak", FREE_ALONG_X, x=0.2, expected=0.5))
+    assert constant.pose[0, 3] == pytest.approx(0.8, abs=0.02)
+    assert accelerated.pose[0, 3] == pytest.approx(constant.pose[0, 3])
 
 
 @pytest.mark.parametrize(("covariance", "x"), [(CERTAIN, 0.5), (FREE_ALONG_X, 0.3)])
 def test_on_the_last_scan_alone_the_prediction_counts_by_the_covariance(covariance, x):
     segment = follow("accepted", covariance, on_last_scan=True)
     assert segment.pose[0, 3] == pytest.approx(x, abs=0.02)
-    assert len(predicted(segment)) == 1
