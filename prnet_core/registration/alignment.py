@@ -107,9 +107,12 @@ class AlignmentQuality:
 
 
 def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
-    indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
-    return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))
+    """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree.
+
+    As the search for one of k neighbours, which fills arrays: that for the nearest alone makes lists.
+    """
+    indices, squared = tree.batch_knn_search(points, 1, num_threads)
+    return indices[:, 0].astype(np.int64), np.sqrt(squared[:, 0])
 
 
 def measure_alignment(
