@@ -55,7 +55,9 @@ def _near_attempts(
     """Attempts near the predictions, first by a turn that brings the sweep much nearer to the map; other turns."""
     tracking, wide = segment.registrations.tracking, segment.registrations.wide
     near = attempts(predictions, (tracking, tracking))
-    distance = mean_distance(sweep, predictions[0], segment.target())
+    distance = predictions[0].distance
+    if distance is None:
+        distance = mean_distance(sweep, predictions[0], segment.target())
     if distance <= FAR_DISTANCE:
         return near, segment.turning_prediction(sweep, time)
     turns = list(segment.turning_prediction(sweep, time))

@@ -2,6 +2,7 @@
 
 import time as clock
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import Attempt, Tracked, nearest_prediction, track
+from prnet_core.odometry.scan_tracker import Attempt, Tracked, mean_distance, nearest_prediction, track
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -81,7 +82,10 @@ class Segment:
         self._deskew_first_sweep(sweep, time)
         is_mean = sweep.times is None
         predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)
-        return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
+        target = self.target()
+        distances = [mean_distance(sweep, item, target) for item in predicted]
+        best = int(np.argmin(distances))
+        return self.prediction.with_guess(self.pose, replace(predicted[best], distance=distances[best]))
 
     def predictions_while_lost(self, sweep: Sweep, time: float, shares: tuple[float, ...] = SLOWER) -> list[Predicted]:
         """Predictions for a sensor that has had another share of its velocity since."""
