@@ -34,6 +34,7 @@ def refine_sweep(
     """
     if len(points) > NUM_POINTS[0]:
         chosen = np.random.default_rng(0).permutation(len(points))[: NUM_POINTS[-1]]
+        chosen = np.r_[np.sort(chosen[: NUM_POINTS[0]]), np.sort(chosen[NUM_POINTS[0] :])]
         points, times = points[chosen], None if times is None else times[chosen]
     span = 0.0 if times is None else float(np.ptp(times))
     if len(target) == 0:
