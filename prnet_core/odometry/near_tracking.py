@@ -45,7 +45,7 @@ def track_near(
         farther = chain(attempts(turns, (wide, wide)), attempts(predictions[:1], (wide,)))
         result, twist = segment.track(sweep, farther, deadline)
         if segment.usual.can_follow(result):
-            return Tracked(result, twist, expected)
+            return Tracked(result, twist, expected, is_far=True)
     return found if can_follow or on_last is None else on_last
 
 

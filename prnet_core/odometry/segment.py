@@ -35,7 +35,8 @@ class Segment:
     pose: (4, 4) T_map_sensor of the last scan that was used, at the middle of its sweep, which was at `pose_time`.
     twist: (6,) of the sensor there, m/s and rad/s, in its frame. elapsed: seconds over which it was measured, or None.
     covariance: (6, 6) of the pose. has_followed: a second scan was used. last_sweep: that of the last scan, None at the
-    first. A scan is given as its sweep and the `time` of the sweep's middle.
+    first. was_far: the last scan was found farther from its prediction. A scan is given as its sweep and the `time` of
+    the sweep's middle.
     """
 
     def __init__(self, registrations: Registrations, config: OdometryConfig, covariance: np.ndarray):
@@ -55,6 +56,8 @@ class Segment:
         self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
         self.last_sweep: Sweep | None = None
+        self.was_far = False
+        self._waiting_pair: tuple[Keyframe, Keyframe] | None = None  # of which the spin is estimated next
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
         """Start with the first scan; False if it is not usable. twist: (6,) as expected, or None if not known."""
@@ -156,17 +159,23 @@ class Segment:
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         frame, is_on_map = found.frame or self.map.newest, found.frame is None
         self._continue_from(sweep, time, pose, frame, result, is_on_map)
+        self.was_far = found.is_far
         return motion
 
     def estimate_spin(self, estimate: SpinEstimate, interval: float) -> None:
         """Of a sensor without point times, by the last two keyframes that another scan has followed.
 
         Once it is known all keyframes are deskewed: the points of the next scans have times. interval: seconds between
-        scans.
+        scans. After a scan that took long itself the pair waits for the next one.
         """
-        last = self._last_followed()
-        if last > 0 and self.keyframes[last - 1].segment == self.keyframes[last].segment:
-            self._add_spin_pair(estimate, self.keyframes[last - 1], self.keyframes[last], interval)
+        pair, last = self._waiting_pair, self._last_followed()
+        self._waiting_pair = None
+        if pair is None and last > 0 and self.keyframes[last - 1].segment == self.keyframes[last].segment:
+            pair = self.keyframes[last - 1], self.keyframes[last]
+            if self.was_far:
+                self._waiting_pair, pair = pair, None
+        if pair is not None:
+            self._add_spin_pair(estimate, *pair, interval)
 
     def estimate_spin_by(
         self, estimate: SpinEstimate, sweep: Sweep, time: float, result: RegistrationResult, interval: float | None
