@@ -175,7 +175,7 @@ class LocalMap:
         """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
         points, normals = self._joined.points[::step], self._joined.normals[::step]
         rays = position - points
-        ranges = np.linalg.norm(rays, axis=1)
+        ranges = np.sqrt(np.einsum("ij,ij->i", rays, rays))
         facing = np.einsum("ij,ij->i", rays, normals)
         return (ranges < reach) & (facing > BACK_FACING * ranges)
 

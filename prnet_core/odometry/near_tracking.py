@@ -45,7 +45,7 @@ def track_near(
         farther = chain(attempts(turns, (wide, wide)), attempts(predictions[:1], (wide,)))
         result, twist = segment.track(sweep, farther, deadline)
         if segment.usual.can_follow(result):
-            return Tracked(result, twist, expected)
+            return Tracked(result, twist, expected, is_far=True)
     return found if can_follow or on_last is None else on_last
 
 
@@ -55,7 +55,9 @@ def _near_attempts(
     """Attempts near the predictions, first by a turn that brings the sweep much nearer to the map; other turns."""
     tracking, wide = segment.registrations.tracking, segment.registrations.wide
     near = attempts(predictions, (tracking, tracking))
-    distance = mean_distance(sweep, predictions[0], segment.target())
+    distance = predictions[0].distance
+    if distance is None:
+        distance = mean_distance(sweep, predictions[0], segment.target())
     if distance <= FAR_DISTANCE:
         return near, segment.turning_prediction(sweep, time)
     turns = list(segment.turning_prediction(sweep, time))

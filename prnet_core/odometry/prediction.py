@@ -15,10 +15,14 @@ TURNS = (3.0, 6.0, 9.0, 12.0, 16.0, 21.0, 27.0, 34.0)  # rad/s^2, about each axi
 
 @dataclass(frozen=True)
 class Predicted:
-    """pose: (4, 4) T_map_sensor in the middle of the next sweep. twist: (6,) of the sensor there, in its frame."""
+    """pose: (4, 4) T_map_sensor in the middle of the next sweep. twist: (6,) of the sensor there, in its frame.
+
+    distance: mean, in voxels, from that sweep to the map by this prediction; None where it was not measured.
+    """
 
     pose: np.ndarray
     twist: np.ndarray
+    distance: float | None = None
 
 
 class Prediction:

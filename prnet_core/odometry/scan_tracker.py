@@ -31,13 +31,15 @@ class Tracked:
     """result: its T_target_source is T_map_sensor. twist: (6,) that the sweep was deskewed with.
 
     predicted: (4, 4) T_map_sensor, which counts where the scene does not constrain all directions. frame: the last
-    scan, if the result is by that one; None: by the local map.
+    scan, if the result is by that one; None: by the local map. is_far: found farther from its prediction, which takes
+    as long as several scans.
     """
 
     result: RegistrationResult
     twist: np.ndarray
     predicted: np.ndarray
     frame: Keyframe | None = None
+    is_far: bool = False
 
 
 Attempt = tuple[Predicted, tuple[Registration, ...]]  # a prediction, and the registrations to try from it in turn

@@ -2,6 +2,7 @@
 
 import time as clock
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
-from prnet_core.odometry.scan_tracker import Attempt, Tracked, nearest_prediction, track
+from prnet_core.odometry.scan_tracker import Attempt, Tracked, mean_distance, nearest_prediction, track
 from prnet_core.odometry.spin import SpinEstimate
 from prnet_core.odometry.sweep import Sweep
 from prnet_core.odometry.sweep_motion import refine_sweep
@@ -34,7 +35,8 @@ class Segment:
     pose: (4, 4) T_map_sensor of the last scan that was used, at the middle of its sweep, which was at `pose_time`.
     twist: (6,) of the sensor there, m/s and rad/s, in its frame. elapsed: seconds over which it was measured, or None.
     covariance: (6, 6) of the pose. has_followed: a second scan was used. last_sweep: that of the last scan, None at the
-    first. A scan is given as its sweep and the `time` of the sweep's middle.
+    first. was_far: the last scan was found farther from its prediction. A scan is given as its sweep and the `time` of
+    the sweep's middle.
     """
 
     def __init__(self, registrations: Registrations, config: OdometryConfig, covariance: np.ndarray):
@@ -54,6 +56,8 @@ class Segment:
         self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
         self.last_sweep: Sweep | None = None
+        self.was_far = False
+        self._waiting_pair: tuple[Keyframe, Keyframe] | None = None  # of which the spin is estimated next
 
     def begin(self, sweep: Sweep, time: float, twist: np.ndarray | None = None) -> bool:
         """Start with the first scan; False if it is not usable. twist: (6,) as expected, or None if not known."""
@@ -81,7 +85,10 @@ class Segment:
         self._deskew_first_sweep(sweep, time)
         is_mean = sweep.times is None
         predicted = self.prediction.by_velocity(self.pose, self.twist, time - self.pose_time, is_mean)
-        return self.prediction.with_guess(self.pose, nearest_prediction(sweep, predicted, self.target()))
+        target = self.target()
+        distances = [mean_distance(sweep, item, target) for item in predicted]
+        best = int(np.argmin(distances))
+        return self.prediction.with_guess(self.pose, replace(predicted[best], distance=distances[best]))
 
     def predictions_while_lost(self, sweep: Sweep, time: float, shares: tuple[float, ...] = SLOWER) -> list[Predicted]:
         """Predictions for a sensor that has had another share of its velocity since."""
@@ -160,6 +167,7 @@ class Segment:
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         frame, is_on_map = found.frame or self.map.newest, found.frame is None
         self._continue_from(sweep, time, pose, frame, result, is_on_map)
+        self.was_far = found.is_far
         return motion
 
     def _is_free(self, result: RegistrationResult) -> bool:
@@ -170,11 +178,16 @@ class Segment:
         """Of a sensor without point times, by the last two keyframes that another scan has followed.
 
         Once it is known all keyframes are deskewed: the points of the next scans have times. interval: seconds between
-        scans.
+        scans. After a scan that took long itself the pair waits for the next one.
         """
-        last = self._last_followed()
-        if last > 0 and self.keyframes[last - 1].segment == self.keyframes[last].segment:
-            self._add_spin_pair(estimate, self.keyframes[last - 1], self.keyframes[last], interval)
+        pair, last = self._waiting_pair, self._last_followed()
+        self._waiting_pair = None
+        if pair is None and last > 0 and self.keyframes[last - 1].segment == self.keyframes[last].segment:
+            pair = self.keyframes[last - 1], self.keyframes[last]
+            if self.was_far:
+                self._waiting_pair, pair = pair, None
+        if pair is not None:
+            self._add_spin_pair(estimate, *pair, interval)
 
     def estimate_spin_by(
         self, estimate: SpinEstimate, sweep: Sweep, time: float, result: RegistrationResult, interval: float | None

@@ -22,6 +22,7 @@ from prnet_core.registration.preprocess import PreparedCloud, prepare_cloud
 SEAMS = np.radians(np.arange(-180.0, 180.0, 45.0))
 MAX_DISTANCES = (2.0, 1.0, 1.0, 1.0)  # voxels to the nearest point, each time that the sweeps are deskewed again
 NUM_STEPS = 2  # of Gauss-Newton each time
+SMALL_CHANGE = 2e-3  # seconds of a turn by which the last time changed it: far below MIN_DEVIATION
 MIN_MATCHES = 300
 MIN_SCALE = 1e-2  # voxels: residuals are not trusted to be smaller
 MIN_SHARE, NUM_SECTORS = 0.01, 8  # of the points, in each sector of the azimuth: the sensor sees all around
@@ -154,31 +155,32 @@ class _Pair:
         target, points = self._clouds(Spin(0.0, 0.0))
         matches = self._matches(target, points, MAX_DISTANCES[0])
         if matches is not None:
-            hessian, gradient = self._equations(matches, None)
+            hessian, gradient = self._equations(matches, SEAMS[:0])
             self._move(-np.linalg.solve(hessian, gradient))
             matches = self._matches(target, points, MAX_DISTANCES[1])
         if matches is None:
             return np.zeros((len(SEAMS), 2))
-        found = []
-        for seam in SEAMS:
-            hessian, gradient = self._equations(matches, float(seam))
-            by_pose = np.linalg.solve(hessian[:6, :6], hessian[:6, 6])
-            found.append((gradient[6] - by_pose @ gradient[:6], hessian[6, 6] - by_pose @ hessian[:6, 6]))
-        return np.array(found)
+        hessian, gradient = self._equations(matches, SEAMS)
+        by_pose = np.linalg.solve(hessian[:6, :6], hessian[:6, 6:])
+        squared = np.diag(hessian)[6:] - np.sum(by_pose * hessian[:6, 6:], axis=0)
+        return np.stack([gradient[6:] - gradient[:6] @ by_pose, squared], axis=1)
 
     def estimate(self, spin: Spin) -> tuple[float, float]:
         """Seconds of a turn, and their standard deviation, from an initial spin."""
         seconds, hessian = spin.seconds, np.zeros((7, 7))
-        for distance in MAX_DISTANCES:
-            target, points = self._clouds(Spin(seconds, spin.seam))
+        for number, distance in enumerate(MAX_DISTANCES):
+            begin = seconds
+            target, points = self._clouds(Spin(begin, spin.seam))
             for _ in range(NUM_STEPS):
                 matches = self._matches(target, points, distance)
                 if matches is None:
                     return 0.0, UNKNOWN
-                hessian, gradient = self._equations(matches, spin.seam)
+                hessian, gradient = self._equations(matches, np.array([spin.seam]))
                 step = -np.linalg.solve(hessian, gradient)
                 self._move(step)
                 seconds = float(np.clip(seconds + step[6], -UNKNOWN, UNKNOWN))
+            if number and abs(seconds - begin) < SMALL_CHANGE:
+                break
         return seconds, float(np.sqrt(np.linalg.inv(hessian)[6, 6]))
 
     def _clouds(self, spin: Spin) -> tuple[PreparedCloud, np.ndarray]:
@@ -198,8 +200,9 @@ class _Pair:
         index = index[matched]
         return _Matches(points[matched], first.points[index] * first.voxel_size + first.centre, first.normals[index])
 
-    def _equations(self, matches: _Matches, seam: float | None) -> tuple[np.ndarray, np.ndarray]:
-        """Hessian and gradient of the robust point-to-plane distances for the pose (6) and the seconds of a turn."""
+    def _equations(self, matches: _Matches, seams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Hessian and gradient of the robust point-to-plane distances for the pose (6), and for the seconds of a turn
+        that begins at each of seams (S,)."""
         points, hits, normals = matches
         rotation = self._pose[:3, :3]
         residuals = np.sum((se3.apply(self._pose, points) - hits) * normals, axis=1)
@@ -208,10 +211,10 @@ class _Pair:
         weights = 1.0 / (1.0 + (residuals / (2.0 * scale)) ** 2) ** 2 / variance
         own = normals @ rotation
         columns = [own, np.cross(points, own)]
-        if seam is not None:
-            moved = _velocities(points, self._twists[1]) * shares(points, seam)[:, None]
-            moved_hits = _velocities(hits, self._twists[0]) * shares(hits, seam)[:, None]
-            columns.append((np.sum(moved * own, axis=1) - np.sum(moved_hits * normals, axis=1))[:, None])
+        if len(seams):
+            moved = np.sum(_velocities(points, self._twists[1]) * own, axis=1)
+            moved_hits = np.sum(_velocities(hits, self._twists[0]) * normals, axis=1)
+            columns += [(moved * shares(points, s) - moved_hits * shares(hits, s))[:, None] for s in seams]
         jacobian = np.hstack(columns)
         weighted = jacobian * weights[:, None]
         return weighted.T @ jacobian + 1e-9 * np.eye(jacobian.shape[1]), weighted.T @ residuals

@@ -36,7 +36,8 @@ class Sweep:
     def scale(self) -> float:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
-        return float(np.median(np.linalg.norm(self.points[::step], axis=1))) if len(self) else 0.0
+        some = self.points[::step]
+        return float(np.sqrt(np.median(np.einsum("ij,ij->i", some, some)))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
         """About `max_points` of the points, drawn with a probability proportional to the squared range, so that near

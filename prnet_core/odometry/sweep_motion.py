@@ -34,6 +34,7 @@ def refine_sweep(
     """
     if len(points) > NUM_POINTS[0]:
         chosen = np.random.default_rng(0).permutation(len(points))[: NUM_POINTS[-1]]
+        chosen = np.r_[np.sort(chosen[: NUM_POINTS[0]]), np.sort(chosen[NUM_POINTS[0] :])]
         points, times = points[chosen], None if times is None else times[chosen]
     span = 0.0 if times is None else float(np.ptp(times))
     if len(target) == 0:
@@ -77,22 +78,26 @@ def _normal_equations(
     """Hessian (12, 12) and gradient (12,) for (pose, twist), in voxel units, (6, 6) and (6,) for the pose alone where
     there are no times; None with too few matches."""
     seen = points if times is None else deskew(points, times, twist)
-    index, distance = nearest(target.level.tree, se3.apply(pose, seen), target.config.num_threads)
+    moved = se3.apply(pose, seen)
+    index, distance = nearest(target.level.tree, moved, target.config.num_threads)
     matched = distance < max_distance
     if matched.sum() < MIN_MATCHES:
         return None
-    index, seen = index[matched], seen[matched].T
-    # in the sensor's frame and by columns (3, M): numpy is slow where the last axis is short
-    normals = pose[:3, :3].T @ target.normals[index].T
-    hit = pose[:3, :3].T @ (target.points[index] - pose[:3, 3]).T
-    residuals = np.sum((seen - hit) * normals, axis=0)
+    rows = np.flatnonzero(matched)
+    index = index[rows]
+    normals = target.normals.take(index, axis=0)
+    residuals = np.einsum("ij,ij->i", moved.take(rows, axis=0) - target.points.take(index, axis=0), normals)
     scale = max(1.4826 * float(np.median(np.abs(residuals))), MIN_SCALE)
     variance = scale**2 * target.config.correlated_points
     weights = 1.0 / (1.0 + (residuals / (2.0 * scale)) ** 2) ** 2 / variance
+    # in the sensor's frame and by columns (3, M): numpy is slow where the last axis is short
     jacobian = np.empty((6 if times is None else 12, len(index)))
-    jacobian[:3] = normals
-    jacobian[3:6] = seen[[1, 2, 0]] * normals[[2, 0, 1]] - seen[[2, 0, 1]] * normals[[1, 2, 0]]
+    u, v, w = np.matmul(pose[:3, :3].T, normals.T, out=jacobian[:3])
+    x, y, z = np.ascontiguousarray(seen.take(rows, axis=0).T)
+    jacobian[3] = y * w - z * v
+    jacobian[4] = z * u - x * w
+    jacobian[5] = x * v - y * u
     if times is not None:
-        jacobian[6:] = times[matched] * jacobian[:6]
+        np.multiply(jacobian[:6], times[rows], out=jacobian[6:])
     weighted = jacobian * weights
     return weighted @ jacobian.T, weighted @ residuals

@@ -107,9 +107,17 @@ class AlignmentQuality:
 
 
 def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree."""
-    indices, squared = tree.batch_nearest_neighbor_search(points, num_threads)
-    return np.asarray(indices, dtype=np.int64), np.sqrt(np.asarray(squared))
+    """Indices (N,) and distances (N,) of the nearest neighbours in a small_gicp tree.
+
+    As the search for one of k neighbours, which fills arrays: that for the nearest alone makes lists.
+    """
+    indices, squared = tree.batch_knn_search(points, 1, num_threads)
+    return indices[:, 0].astype(np.int64), np.sqrt(squared[:, 0])
+
+
+def row_dots(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Scalar products (N,) of the rows of two arrays (N, 3)."""
+    return np.einsum("ij,ij->i", first, second)
 
 
 def measure_alignment(
@@ -126,11 +134,11 @@ def measure_alignment(
     agrees_back = on_surface(target_sample, source, inverse, back_index, back_distance)
 
     normals, own_normals = target.normals[index], source.normals @ transform[:3, :3].T
-    cosines = np.sum(own_normals * normals, axis=1)
-    own_normals *= np.sign(cosines)[:, None]
+    cosines = row_dots(own_normals, normals)
     inliers = (distance < config.inlier_distance_voxels) & (np.abs(cosines) > MIN_NORMAL_COSINE)
-    plane_distance = np.sum((moved - target.points[index]) * normals, axis=1)[inliers]
-    centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals[inliers])
+    plane_distance = row_dots(moved - target.points[index], normals)[inliers]
+    own_normals = own_normals[inliers] * np.sign(cosines[inliers])[:, None]
+    centroid, radius, information = information_of(moved[inliers], normals[inliers], own_normals)
     axis = least_constrained_axis(information)
     seen, near = measure_free_space(sample, target, transform, distance[chosen], agrees, axis)
     back_axis = inverse[:3, :3] @ axis
@@ -160,9 +168,9 @@ def on_surface(
     """Which points of a sample lie on the surface of their nearest point (index, distance) in the other cloud."""
     normals = other.normals[index]
     moved = se3.apply(T_other_cloud, sample.points)
-    plane = np.abs(np.sum((moved - other.points[index]) * normals, axis=1))
+    plane = np.abs(row_dots(moved - other.points[index], normals))
     tangent = np.sqrt(np.maximum(distance**2 - plane**2, 0.0))
-    cosines = np.abs(np.sum((sample.normals @ T_other_cloud[:3, :3].T) * normals, axis=1))
+    cosines = np.abs(row_dots(sample.normals @ T_other_cloud[:3, :3].T, normals))
     limit = AGREEING_DEVIATIONS * np.sqrt(2.0 * sample.thickness**2 + SURFACE_NOISE**2)
     own_spacing = sample.reach / dense_reach(sample.num_neighbors)
     spacing = np.clip(np.maximum(own_spacing, other.sample.spacing), 1.0, MAX_SPACING)
@@ -178,12 +186,20 @@ def information_of(
     """
     if len(points) == 0:
         return np.zeros(3), 1.0, np.zeros((6, 6))
-    centroid = points.mean(axis=0)
-    lever = points - centroid
-    radius = max(float(np.sqrt(np.mean(np.sum(lever**2, axis=1)))), 1e-9)
-    first, second = (np.hstack([n, np.cross(lever / radius, n)]) for n in (normals, own_normals))
-    information = first.T @ second / len(points)
+    columns = np.ascontiguousarray(points.T)
+    centroid = columns.mean(axis=1)
+    lever = columns - centroid[:, None]
+    radius = max(float(np.sqrt(np.vdot(lever, lever) / len(points))), 1e-9)
+    lever /= radius
+    first, second = (_jacobian(lever, np.ascontiguousarray(n.T)) for n in (normals, own_normals))
+    information = first @ second.T / len(points)
     return centroid, radius, 0.5 * (information + information.T)
+
+
+def _jacobian(levers: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """(6, N) of the distances to planes: normals and levers x normals, all as columns (3, N)."""
+    (x, y, z), (u, v, w) = levers, normals
+    return np.array([u, v, w, y * w - z * v, z * u - x * w, x * v - y * u])
 
 
 def least_constrained_axis(information: np.ndarray) -> np.ndarray:
@@ -201,7 +217,7 @@ def share_meeting(
     """Share of source points that a transform brings within a distance (voxels) of target points with like normals."""
     some, index, distance = _nearest_of_some(source, target, transform, 500, config)
     normals = source.normals[some] @ transform[:3, :3].T
-    cosines = np.abs(np.sum(normals * target.normals[index], axis=1))
+    cosines = np.abs(row_dots(normals, target.normals[index]))
     return float(((distance < max_distance) & (cosines > MIN_NORMAL_COSINE)).mean())
 
 

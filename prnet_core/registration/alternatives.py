@@ -5,6 +5,7 @@ from itertools import permutations, product
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud
 
 SAME_DIRECTION = np.cos(np.radians(15.0))
@@ -106,9 +107,9 @@ def slid_transforms(
     reach = 0.5 * float(np.ptp(target.points @ axis))
     shifts = np.arange(-reach, reach + SLIDE_STEP, SLIDE_STEP)
     moved = (points[None] + shifts[:, None, None] * axis).reshape(-1, 3)
-    index, squared = target.level.tree.batch_nearest_neighbor_search(moved, source.config.num_threads)
-    cosines = np.abs(np.sum(target.normals[np.asarray(index, np.int64)] * np.tile(normals, (len(shifts), 1)), axis=1))
-    meets = (np.asarray(squared) < SLIDE_STEP**2) & (cosines > MEETING_COSINE)
+    index, distance = nearest(target.level.tree, moved, source.config.num_threads)
+    cosines = np.abs(np.sum(target.normals[index] * np.tile(normals, (len(shifts), 1)), axis=1))
+    meets = (distance < SLIDE_STEP) & (cosines > MEETING_COSINE)
     counts = meets.reshape(len(shifts), -1).sum(axis=1)
     padded = np.concatenate([[-1], counts, [-1]])
     peaks = np.flatnonzero((counts >= padded[:-2]) & (counts > padded[2:]))

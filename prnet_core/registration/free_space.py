@@ -106,10 +106,13 @@ def seen_by(other: PreparedCloud, sample: Sample, T_other_cloud: np.ndarray) -> 
     normals = sample.normals @ T_other_cloud[:3, :3].T
     visible, through = np.zeros(len(points), bool), np.zeros(len(points), bool)
     for view in nearest_views(other.views, points.mean(axis=0)):
-        seen, passed = _against(view, points, normals, sample.thickness, other.config.num_threads)
-        visible |= seen
-        through |= passed
-    return visible & sample.is_solid, through & sample.is_solid
+        facing = np.flatnonzero(sample.is_solid & _faces(view, points, normals))
+        if len(facing):
+            thickness, num_threads = sample.thickness[facing], other.config.num_threads
+            seen, passed = _against(view, points[facing], thickness, num_threads)
+            visible[facing] |= seen
+            through[facing] |= passed
+    return visible, through
 
 
 def largest_cluster(points: np.ndarray) -> int:
@@ -125,21 +128,27 @@ def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:
     return sorted(views, key=lambda view: float(np.linalg.norm(view.origin - place)))[:MAX_VIEWS]
 
 
-def _against(
-    view: View, points: np.ndarray, normals: np.ndarray, thickness: np.ndarray, num_threads: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _faces(view: View, points: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Which points (N, 3) a view sees at an angle, by their normals (N, 3)."""
+    lines = points - view.origin
+    along = np.einsum("ij,ij->i", lines, normals)
+    return np.abs(along) > MIN_INCIDENCE * np.maximum(np.sqrt(np.einsum("ij,ij->i", lines, lines)), 1e-9)
+
+
+def _against(view: View, points: np.ndarray, thickness: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Which points (N, 3) are visible from a view, and which of them its rays pass through."""
     lines = points - view.origin
-    ranges = np.linalg.norm(lines, axis=1)
+    ranges = np.sqrt(np.einsum("ij,ij->i", lines, lines))
     directions = lines / np.maximum(ranges, 1e-9)[:, None]
-    facing = np.abs(np.sum(directions * normals, axis=1)) > MIN_INCIDENCE
     index, squared = view.tree.batch_knn_search(directions, NUM_RAYS, num_threads)
-    index = index.astype(np.int64)
+    index = index.T.astype(np.int64)  # (NUM_RAYS, N): numpy is slow where the last axis is short
     near = view.ranges[index]
-    offset = np.linalg.norm(view.directions[index].mean(axis=1) - directions, axis=1)
+    nearest, farthest = near.min(axis=0), near.max(axis=0)
+    shift = view.directions[index].mean(axis=0) - directions
+    offset = np.sqrt(np.einsum("ij,ij->i", shift, shift))
     chord = np.clip(RAY_SPACINGS * view.spacing, MIN_CHORD, MAX_CHORD)
-    chord = np.maximum(chord, np.minimum(RAY_VOXELS / near.min(axis=1), MAX_VOXEL_CHORD))
-    seen = facing & (squared[:, SEEN_RAY] < chord**2) & (offset < MAX_OFFSET * np.sqrt(squared[:, -1]))
+    chord = np.maximum(chord, np.minimum(RAY_VOXELS / nearest, MAX_VOXEL_CHORD))
+    seen = (squared[:, SEEN_RAY] < chord**2) & (offset < MAX_OFFSET * np.sqrt(squared[:, -1]))
     slack = MARGIN + RANGE_MARGIN * ranges
-    visible = seen & (ranges <= near.max(axis=1) + slack)
-    return visible, seen & (ranges < near.min(axis=1) - slack - THICKNESS_MARGIN * thickness)
+    visible = seen & (ranges <= farthest + slack)
+    return visible, seen & (ranges < nearest - slack - THICKNESS_MARGIN * thickness)

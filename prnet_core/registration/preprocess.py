@@ -209,7 +209,9 @@ def check_origin(
 
 
 def within_reach(points: np.ndarray, voxel_size: float) -> np.ndarray:
-    """Which points (N, 3) are not too many voxels away from their median, (N,)."""
+    """Which points (N, 3) are not too many voxels away from their median, (N,). There must be points."""
+    if max(points.max(), -points.min()) < 0.5 * MAX_VOXELS_AWAY * voxel_size:  # nor from each other
+        return np.ones(len(points), bool)
     middle = np.median(points[:: max(1, len(points) // 10_000)], axis=0)
     return (np.abs(points - middle) < MAX_VOXELS_AWAY * voxel_size).all(axis=1)
 
@@ -232,13 +234,15 @@ def prepare_cloud(
     """
     if len(points) and voxel_size > 0.0:
         within = within_reach(points, voxel_size)
-        points = points[within]
-        view_index = None if view_index is None else view_index[within]
+        if not within.all():
+            points = points[within]
+            view_index = None if view_index is None else view_index[within]
     if len(points) == 0 or voxel_size == 0.0:
         nothing = np.zeros((0, 3))
         return PreparedCloud(np.zeros(3), voxel_size, nothing, nothing, None, config)  # type: ignore[arg-type]
     centre = points.mean(axis=0)
-    scaled = (points - centre) / voxel_size
+    scaled = points - centre
+    scaled /= voxel_size
     cloud, tree = small_gicp.preprocess_points(
         scaled, downsampling_resolution=1.0, num_neighbors=NO_NORMALS, num_threads=config.num_threads
     )

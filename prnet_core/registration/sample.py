@@ -43,7 +43,9 @@ class Sample:
 
 def even_index(count: int, size: int) -> np.ndarray:
     """At most `size` rows of `count`, evenly."""
-    return np.unique(np.linspace(0, count - 1, min(size, count)).round().astype(np.int64))
+    if count <= size:
+        return np.arange(count)
+    return np.linspace(0, count - 1, size).round().astype(np.int64)  # steps of more than one: none is there twice
 
 
 def make_sample(
@@ -60,8 +62,8 @@ def make_sample(
     index = even_index(count, size)
     points_of, normals_of = points[index], normals[index]
     neighbors, squared = tree.batch_knn_search(points_of, min(num_neighbors, count), num_threads)
-    heights = np.einsum("skj,sj->sk", points[neighbors.astype(np.int64)], normals_of)
-    thickness = heights.std(axis=1)
+    heights = np.einsum("ksj,sj->ks", points[neighbors.T.astype(np.int64)], normals_of)
+    thickness = heights.std(axis=0)
     reach = np.sqrt(squared[:, -1])
     return Sample(
         index,
@@ -101,6 +103,6 @@ def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> 
     best = np.zeros(len(points))
     for view in views:
         lines = points - view.origin
-        lengths = np.maximum(np.linalg.norm(lines, axis=1), 1e-9)
-        best = np.maximum(best, np.abs(np.sum(lines * normals, axis=1)) / lengths)
+        lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", lines, lines)), 1e-9)
+        best = np.maximum(best, np.abs(np.einsum("ij,ij->i", lines, normals)) / lengths)
     return best > MIN_INCIDENCE

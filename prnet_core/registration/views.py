@@ -27,8 +27,9 @@ class View:
 def make_view(origin: np.ndarray, points: np.ndarray) -> View | None:
     """The rays from an origin (3,) to points (N, 3); None when there are too few."""
     rays = points - origin
-    ranges = np.linalg.norm(rays, axis=1)
-    rays, ranges = rays[ranges > MIN_RANGE], ranges[ranges > MIN_RANGE]
+    ranges = np.sqrt(np.einsum("ij,ij->i", rays, rays))
+    if len(ranges) and ranges.min() <= MIN_RANGE:
+        rays, ranges = rays[ranges > MIN_RANGE], ranges[ranges > MIN_RANGE]
     if len(rays) < MIN_RAYS:
         return None
     directions = rays / ranges[:, None]

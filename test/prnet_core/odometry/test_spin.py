@@ -7,7 +7,9 @@ from prnet_core.geometry import se3
 from prnet_core.odometry import OdometryConfig, ScanOdometry
 from prnet_core.odometry.deskew import deskew
 from prnet_core.odometry.keyframes import Keyframe
+from prnet_core.odometry.segment import Segment
 from prnet_core.odometry.spin import SEAMS, Spin, SpinEstimate, sees_all_around, usual_seconds
+from prnet_core.odometry.tracking import Registrations
 from prnet_core.registration import Registration, RegistrationConfig
 from prnet_core.simulation.drives import make_drive
 
@@ -84,6 +86,28 @@ def test_scans_without_times_are_deskewed_once_the_spin_is_known(drive):
     measured = drive[-1].point_times - 0.5 * INTERVAL
     is_true = np.abs(sweep.times - measured[sweep.rows]) < 0.02 * INTERVAL
     assert is_true.mean() > 0.99  # all but the column on the seam
+
+
+def test_after_a_scan_that_took_long_a_pair_waits_for_the_next_one(drive):
+    class Recorder:
+        def __init__(self):
+            self.pairs = []
+
+        def add(self, first, second, *_):
+            self.pairs.append((first, second))
+
+    segment = Segment(Registrations(Registration(None)), OdometryConfig(), np.eye(6))
+    for frame in (keyframe(drive, index, lambda points, times, twist: points) for index in (4, 9)):
+        segment.map.add(segment.keyframes.add(frame.points, frame.T_map_sensor, np.eye(6), frame.twist))
+    recorder, pair = Recorder(), (segment.keyframes[0], segment.keyframes[1])
+    segment.was_far = True
+    segment.estimate_spin(recorder, INTERVAL)
+    assert recorder.pairs == []
+    segment.estimate_spin(recorder, INTERVAL)
+    assert recorder.pairs == [pair]
+    segment.was_far = False
+    segment.estimate_spin(recorder, INTERVAL)
+    assert recorder.pairs == [pair, pair]
 
 
 def test_scans_stay_as_they_are_without_deskewing(drive):
