@@ -44,9 +44,7 @@ class Refinement:
         """One hypothesis through all stages: there is nothing to choose between."""
         config = self.config
         if config.coarse_iterations:
-            levels = self.source.coarse_level, self.target.coarse_level
-            limits = config.coarse_distance_voxels, config.coarse_iterations
-            transform = align(*levels, transform, *limits, config, self.deadline)
+            transform = self._coarse([(name, transform)])[0].transform
         limits = config.fine_distance_voxels, config.fine_iterations
         transform = self._align(transform, *limits, config.min_meeting_fine)
         return self._finish(Aligned(name, transform, 0))
