@@ -139,10 +139,14 @@ def usable_points(points: np.ndarray, config: RegistrationConfig) -> np.ndarray:
     if points.ndim != 2 or points.shape[1] < 3:
         raise RegistrationError(f"points must be (N, 3), not {points.shape}")
     points = points[:, :3].astype(np.float64, copy=False)
-    with np.errstate(invalid="ignore"):
-        x, y, z = np.abs(points).T
-        usable = (x < MAX_COORDINATE) & (y < MAX_COORDINATE) & (z < MAX_COORDINATE)
-        usable &= (x > 0.0) | (y > 0.0) | (z > 0.0)
+    magnitudes = np.abs(points)
+    if magnitudes.max(initial=0.0) < MAX_COORDINATE:  # false with a NaN
+        usable = magnitudes @ np.ones(3) > 0.0
+    else:
+        with np.errstate(invalid="ignore"):
+            x, y, z = magnitudes.T
+            usable = (x < MAX_COORDINATE) & (y < MAX_COORDINATE) & (z < MAX_COORDINATE)
+            usable &= (x > 0.0) | (y > 0.0) | (z > 0.0)
     if config.min_range > 0.0 or np.isfinite(config.max_range):
         distance = np.linalg.norm(np.where(usable[:, None], points, 0.0), axis=1)
         usable &= (distance >= config.min_range) & (distance <= config.max_range)
