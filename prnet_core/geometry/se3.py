@@ -1,7 +1,8 @@
 """Rigid transforms as 4x4 float64 arrays (numpy). `T_a_b` maps points of frame b into frame a."""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+
+SMALL_ANGLE = 1e-3  # radians, below which series take the place of differences that cancel
 
 
 def make_transform(rotation: np.ndarray, translation: np.ndarray) -> np.ndarray:
@@ -25,13 +26,14 @@ def apply(transform: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def skew(vector: np.ndarray) -> np.ndarray:
     """3x3 cross product matrix: skew(a) b = a x b."""
-    x, y, z = vector
+    x, y, z = np.asarray(vector).tolist()
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def rotation_angle(rotation: np.ndarray) -> float:
     """Angle of a 3x3 rotation in radians, in [0, pi]."""
-    return float(Rotation.from_matrix(rotation).magnitude())
+    w, *vector = quaternion(rotation)
+    return float(2.0 * np.arctan2(_norm(*vector), w))
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
@@ -66,28 +68,67 @@ def is_rigid(transform: np.ndarray) -> bool:
     return np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) and float(np.linalg.det(rotation)) > 0.0
 
 
+def _generator_factors(angle: float) -> tuple[float, float, float]:
+    """sin(a) / a, (1 - cos(a)) / a^2 and (a - sin(a)) / a^3, also for small angles."""
+    if angle < SMALL_ANGLE:
+        squared = angle * angle
+        return 1.0 - squared / 6.0, 0.5 - squared / 24.0, (1.0 - squared / 20.0) / 6.0
+    half = np.sin(0.5 * angle) / angle
+    sine = np.sin(angle)
+    return sine / angle, 2.0 * half * half, (angle - sine) / angle**3
+
+
 def _left_jacobian(omega: np.ndarray) -> np.ndarray:
     """V of the exponential map: translation = V(omega) v."""
-    angle = np.linalg.norm(omega)
     k = skew(omega)
-    if angle < 1e-5:
-        return np.eye(3) + 0.5 * k + k @ k / 6.0
-    return np.eye(3) + (1.0 - np.cos(angle)) / angle**2 * k + (angle - np.sin(angle)) / angle**3 * (k @ k)
+    _, first, second = _generator_factors(_norm(*omega.tolist()))
+    return np.eye(3) + first * k + second * (k @ k)
 
 
 def rotation_exp(omega: np.ndarray) -> np.ndarray:
     """Rotation vector (3,) in radians to a 3x3 rotation."""
-    return Rotation.from_rotvec(omega).as_matrix()
+    k = skew(omega)
+    sine, cosine, _ = _generator_factors(_norm(*omega.tolist()))
+    return np.eye(3) + sine * k + cosine * (k @ k)
 
 
 def rotation_log(rotation: np.ndarray) -> np.ndarray:
     """Rotation vector (3,) in radians of a 3x3 rotation; angle in [0, pi]."""
-    return Rotation.from_matrix(rotation).as_rotvec()
+    w, *vector = quaternion(rotation)
+    sine = _norm(*vector)
+    factor = 2.0 * np.arctan2(sine, w) / sine if sine > 0.0 else 2.0
+    return factor * np.array(vector)
+
+
+def quaternion(rotation: np.ndarray) -> tuple[float, float, float, float]:
+    """Unit quaternion (w, x, y, z), w >= 0, of a 3x3 rotation (Shepperd 1978: by its largest component)."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rotation.tolist()
+    trace = xx + yy + zz
+    largest = max(trace, xx, yy, zz)
+    if largest == trace:
+        found = 1.0 + trace, zy - yz, xz - zx, yx - xy
+    elif largest == xx:
+        found = zy - yz, 1.0 + xx - yy - zz, xy + yx, xz + zx
+    elif largest == yy:
+        found = xz - zx, xy + yx, 1.0 + yy - zz - xx, yz + zy
+    else:
+        found = yx - xy, xz + zx, yz + zy, 1.0 + zz - xx - yy
+    w, x, y, z = found
+    scale = (-1.0 if w < 0.0 else 1.0) / (w * w + x * x + y * y + z * z) ** 0.5
+    return w * scale, x * scale, y * scale, z * scale
+
+
+def _norm(x: float, y: float, z: float) -> float:
+    return (x * x + y * y + z * z) ** 0.5
 
 
 def exp(twist: np.ndarray) -> np.ndarray:
     """Rigid 4x4 matrix of a twist (6,) = (v, omega): the motion in one unit of time."""
-    return make_transform(rotation_exp(twist[3:]), _left_jacobian(twist[3:]) @ twist[:3])
+    k = skew(twist[3:])
+    squared = k @ k
+    sine, first, second = _generator_factors(_norm(*twist[3:].tolist()))
+    jacobian = np.eye(3) + first * k + second * squared
+    return make_transform(np.eye(3) + sine * k + first * squared, jacobian @ twist[:3])
 
 
 def log(transform: np.ndarray) -> np.ndarray:

@@ -3,17 +3,28 @@
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
 from prnet_core.geometry import se3
 
 
-@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 0.3, 3.0, np.pi - 1e-6])
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 9e-4, 1.1e-3, 0.3, 3.0, np.pi - 1e-6])
 def test_exp_is_the_matrix_exponential_and_log_inverts_it(angle):
     twist = np.concatenate([[1.0, -2.0, 0.5], angle * np.array([1.0, 2.0, -2.0]) / 3.0])
     generator = np.zeros((4, 4))
     generator[:3, :3], generator[:3, 3] = se3.skew(twist[3:]), twist[:3]
     np.testing.assert_allclose(se3.exp(twist), expm(generator), atol=1e-9)
     np.testing.assert_allclose(se3.log(se3.exp(twist)), twist, atol=1e-6)
+
+
+@pytest.mark.parametrize("angle", [1e-12, 1e-7, 1e-3, 0.3, 2.0, 3.0, np.pi - 1e-9])
+def test_rotation_vector_and_angle_are_precise_about_every_axis(angle):
+    for axis in [*np.eye(3), *-np.eye(3), np.array([0.6, -0.8, 0.0]), np.array([1.0, 2.0, -2.0]) / 3.0]:
+        rotation = se3.rotation_exp(angle * axis)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-15)
+        np.testing.assert_allclose(rotation, Rotation.from_rotvec(angle * axis).as_matrix(), atol=1e-15)
+        np.testing.assert_allclose(se3.rotation_log(rotation), angle * axis, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(se3.rotation_angle(rotation), angle, rtol=1e-12)
 
 
 def test_adjoint_maps_twists_between_frames():
