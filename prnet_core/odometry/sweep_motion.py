@@ -3,7 +3,6 @@
 import numpy as np
 
 from prnet_core.geometry import se3
-from prnet_core.geometry.median import median
 from prnet_core.odometry.deskew import deskew
 from prnet_core.registration.alignment import nearest
 from prnet_core.registration.preprocess import PreparedCloud
@@ -88,7 +87,7 @@ def _normal_equations(
     index = index[rows]
     normals = target.normals.take(index, axis=0)
     residuals = np.einsum("ij,ij->i", moved.take(rows, axis=0) - target.points.take(index, axis=0), normals)
-    scale = max(1.4826 * median(np.abs(residuals)), MIN_SCALE)
+    scale = max(1.4826 * float(np.median(np.abs(residuals))), MIN_SCALE)
     variance = scale**2 * target.config.correlated_points
     weights = 1.0 / (1.0 + (residuals / (2.0 * scale)) ** 2) ** 2 / variance
     # in the sensor's frame and by columns (3, M): numpy is slow where the last axis is short

@@ -32,7 +32,7 @@ FEW_AGREEING, FEW_VISIBLE = 0.002, 0.004
 MAX_VIEWS = 3  # of a cloud made of several scans, those nearest to the other sensor
 
 CLUSTER_DISTANCE = 4.0  # between neighbouring points of a moving object
-MAX_CLUSTER, FEW_CLUSTERED = 400, 50
+MAX_CLUSTER = 400
 ACROSS = 0.5  # cosine between a normal and an axis that it constrains
 
 
@@ -119,23 +119,9 @@ def largest_cluster(points: np.ndarray) -> int:
     """Number of points (N, 3) in the largest cluster; 0 without points, or with too many to be one object."""
     if not 0 < len(points) <= MAX_CLUSTER:
         return 0
-    if len(points) <= FEW_CLUSTERED:
-        return _largest_of_few(points)
     pairs = cKDTree(points).query_pairs(CLUSTER_DISTANCE, output_type="ndarray")
     links = csr_matrix((np.ones(len(pairs)), pairs.T), shape=(len(points), len(points)))
     return int(np.bincount(connected_components(links, directed=False)[1]).max())
-
-
-def _largest_of_few(points: np.ndarray) -> int:
-    """The same for points (N, 3) whose distances are quickly compared all."""
-    difference = points[:, None] - points
-    near = np.einsum("ijk,ijk->ij", difference, difference) <= CLUSTER_DISTANCE**2
-    labels = np.arange(len(points))
-    while True:
-        smallest = np.where(near, labels, len(points)).min(axis=1)
-        if np.array_equal(smallest, labels):
-            return int(np.bincount(labels).max())
-        labels = smallest
 
 
 def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import small_gicp
 
-from prnet_core.geometry.median import median
 from prnet_core.registration.views import View
 
 MIN_INCIDENCE = 0.25  # cosine between a normal and the ray that saw the point
@@ -73,7 +72,7 @@ def make_sample(
         thickness,
         reach,
         (thickness < MAX_THICKNESS) & _faces(points_of, normals_of, views),
-        float(max(1.0, median(reach) / dense_reach(num_neighbors))),
+        float(max(1.0, np.median(reach) / dense_reach(num_neighbors))),
         num_neighbors,
     )
 

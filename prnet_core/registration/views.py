@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import small_gicp
 
-from prnet_core.geometry.median import median
-
 MIN_RANGE = 1e-6  # voxels: a point nearer to the origin has no direction
 MIN_RAYS = 20  # a view with fewer rays shows nothing
 
@@ -37,7 +35,7 @@ def make_view(origin: np.ndarray, points: np.ndarray) -> View | None:
     directions = rays / ranges[:, None]
     tree = small_gicp.KdTree(directions)
     _, squared = tree.batch_knn_search(directions[:: max(1, len(directions) // 1000)], 2)
-    return View(origin, ranges, directions, tree, float(np.sqrt(median(squared[:, 1]))))
+    return View(origin, ranges, directions, tree, float(np.sqrt(np.median(squared[:, 1]))))
 
 
 def make_views(

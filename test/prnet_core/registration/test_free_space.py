@@ -6,7 +6,6 @@ import pytest
 from prnet_core.geometry import se3
 from prnet_core.registration import Registration, RegistrationConfig, RegistrationError
 from prnet_core.registration.alignment import measure_alignment
-from prnet_core.registration.free_space import CLUSTER_DISTANCE, FEW_CLUSTERED, largest_cluster
 from prnet_core.registration.registration import to_voxels
 from prnet_core.simulation.two_scans import corridor_pair, room_pair
 
@@ -123,12 +122,3 @@ def test_out_of_time_only_the_guess_is_tried(room):
     assert "features" not in result.timings and "alternatives" not in result.timings
     limited = Registration(None, RegistrationConfig(max_scan_time=1e-9))
     assert "features" not in limited.register_prepared(source, target, np.eye(4)).timings
-
-
-@pytest.mark.parametrize(("spacing", "is_one"), [(0.9 * CLUSTER_DISTANCE, True), (1.1 * CLUSTER_DISTANCE, False)])
-@pytest.mark.parametrize("count", [1, 2, FEW_CLUSTERED - 1, FEW_CLUSTERED + 1])
-def test_neighbouring_points_are_one_cluster(spacing, is_one, count):
-    """A chain in random order, and one point far from it."""
-    chain = spacing * np.arange(count)[:, None] * np.array([0.6, 0.8, 0.0])
-    points = np.random.default_rng(0).permutation(np.vstack([chain, [[0.0, 0.0, 100.0]]]))
-    assert largest_cluster(points) == (count if is_one else 1)
