@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from prnet_core.geometry.median import median
 from prnet_core.odometry.deskew import deskew
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import usable_points
@@ -38,7 +37,7 @@ class Sweep:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
         some = self.points[::step]
-        return float(np.sqrt(median(np.einsum("ij,ij->i", some, some)))) if len(self) else 0.0
+        return float(np.sqrt(np.median(np.einsum("ij,ij->i", some, some)))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
         """About `max_points` of the points, drawn with a probability proportional to the squared range, so that near
@@ -108,7 +107,7 @@ def make_sweep(
     if times is None:
         return Sweep(points, rows, None, 0.0, note)
     times = times[rows]
-    middle = median(times)
+    middle = float(np.median(times))
     return Sweep(points, rows, None if np.ptp(times) == 0.0 else times - middle, middle)
 
 
