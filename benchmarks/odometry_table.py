@@ -36,7 +36,7 @@ def to_markdown(results: dict[str, dict], command: str) -> str:
         "Times: CPU milliseconds a scan on one thread. Memory: growth of the process in MB. Peers: the better of two",
         "voxel sizes, the first threshold by the rate, their poses compared with the ground truth at the start, middle",
         "or end of the sweep, whichever fits best. The Livox-like office with seeds 17, 65, 67 and 72: the narrow view",
-        "turns away from all that was seen.",
+        "turns away from all that was seen. Rows are of several days and machines: times compare within a row alone.",
     ]
     lines += ["", *summary(results)]
     headings = ["method", *(name for name, _, _ in COLUMNS), *(name for name, _ in TIMES), "memory MB"]
