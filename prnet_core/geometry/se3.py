@@ -124,11 +124,7 @@ def _norm(x: float, y: float, z: float) -> float:
 
 def exp(twist: np.ndarray) -> np.ndarray:
     """Rigid 4x4 matrix of a twist (6,) = (v, omega): the motion in one unit of time."""
-    k = skew(twist[3:])
-    squared = k @ k
-    sine, first, second = _generator_factors(_norm(*twist[3:].tolist()))
-    jacobian = np.eye(3) + first * k + second * squared
-    return make_transform(np.eye(3) + sine * k + first * squared, jacobian @ twist[:3])
+    return make_transform(rotation_exp(twist[3:]), _left_jacobian(twist[3:]) @ twist[:3])
 
 
 def log(transform: np.ndarray) -> np.ndarray:
