@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -50,7 +51,8 @@ class Search(Refinement):
     outstanding: Candidate | None = None  # that agrees much better than all others
     descriptors: DescriptorMatches | None = None
     _guess: np.ndarray | None = None
-    _left: Iterator[Callable[[], list[Candidate]]] = field(default_factory=lambda: iter(()))
+    _identity: np.ndarray = field(default_factory=lambda: np.eye(4))
+    _num_tried: int = 0  # stages; their iterator itself would keep the clouds until the garbage collector runs
     _postponed: Named = field(default_factory=list)
     _alternatives: tuple[Candidate, list[Candidate]] | None = None
     _details: dict[Candidate, Detail] = field(default_factory=dict)
@@ -62,9 +64,8 @@ class Search(Refinement):
         the guess alone (identity without one), 'features' and 'network' those alone (centroids when they give none);
         'all' asks a network before the features or leaves it to `best_of_rest`, see `_is_network_first`.
         """
-        self._guess = guess
-        self._left = self._stages(guess, identity, hypotheses)
-        best = self._run(self._left, None)
+        self._guess, self._identity = guess, identity
+        best = self._run(self._stages(guess, identity, hypotheses), None)
         if best is None:
             raise RuntimeError("no hypothesis was tried")
         return best
@@ -75,13 +76,17 @@ class Search(Refinement):
         is_settled = self._is_matched(best) and not may_be_matched(best.quality, self.config)
         if self.network is None or is_settled:
             return best
-        return self._run(self._left if self._is_network_first else self._network_stages(self.network), best) or best
+        if not self._is_network_first:
+            return self._run(self._network_stages(self.network), best) or best
+        left = islice(self._stages(self._guess, self._identity, "all"), self._num_tried, None)
+        return self._run(left, best) or best
 
     def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
         for run in stages:
             if best is not None and self.is_out_of_time():
                 break
             found = run()
+            self._num_tried += 1
             self.candidates += found
             if self.descriptors is not None and self.candidates:
                 self.descriptors.agreements([candidate.transform for candidate in self.candidates])

@@ -1,10 +1,14 @@
 """What the odometry keeps is bounded, also while it searches on old keyframes."""
 
+import gc
+import weakref
+
 import numpy as np
 from odometry_scenes import scan
 
 from prnet_core.odometry.keyframes import MAX_PREPARED, Keyframes
-from prnet_core.registration import RegistrationConfig
+from prnet_core.registration import Registration, RegistrationConfig
+from prnet_core.registration.preprocess import prepare_cloud
 
 
 def test_keyframes_prepared_for_a_search_are_bounded_and_kept_for_the_next_one():
@@ -25,3 +29,16 @@ def test_a_keyframe_takes_twelve_bytes_a_point():
     for i in range(5):
         keyframes.add(scan(i)[0], scan(i)[1], np.eye(6), np.zeros(6))
     assert len(keyframes) == 3
+
+
+def test_clouds_are_freed_with_the_registration_not_by_the_garbage_collector():
+    registration = Registration(None)
+    source, target = (prepare_cloud(scan(i)[0], 0.2, registration.config, np.zeros((1, 3))) for i in (1, 0))
+    is_freed = weakref.ref(source)
+    gc.disable()
+    try:
+        registration.register_prepared(source, target)
+        del source
+        assert is_freed() is None
+    finally:
+        gc.enable()
