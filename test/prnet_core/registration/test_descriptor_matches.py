@@ -56,7 +56,9 @@ class Found(Search):
     def __init__(self, candidates, network=None):
         super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
         self.candidates = candidates
-        self._left = iter([lambda: self._by_network(network)])
+
+    def _stages(self, *hypotheses):
+        yield lambda: self._by_network(self.network)
 
     def alternatives(self, best):
         return []
