@@ -7,6 +7,7 @@ import numpy as np
 import small_gicp
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.rows import row_dots, row_norms
 from prnet_core.geometry.voxels import voxel_means
 from prnet_core.odometry.keyframes import Keyframe
 from prnet_core.odometry.ring_normals import without_ring_planes
@@ -175,8 +176,8 @@ class LocalMap:
         """Which of every `step`-th point of the keyframes are within reach of a position (3,) and face it."""
         points, normals = self._joined.points[::step], self._joined.normals[::step]
         rays = position - points
-        ranges = np.sqrt(np.einsum("ij,ij->i", rays, rays))
-        facing = np.einsum("ij,ij->i", rays, normals)
+        ranges = row_norms(rays)
+        facing = row_dots(rays, normals)
         return (ranges < reach) & (facing > BACK_FACING * ranges)
 
     def _choose(self, is_visible: np.ndarray) -> np.ndarray:

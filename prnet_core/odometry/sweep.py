@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from prnet_core.geometry.rows import row_dots
 from prnet_core.odometry.deskew import deskew
 from prnet_core.registration import RegistrationConfig
 from prnet_core.registration.preprocess import usable_points
@@ -37,14 +38,14 @@ class Sweep:
         """Median range of the points; 0 without points."""
         step = max(1, len(self.points) // SCALE_POINTS)
         some = self.points[::step]
-        return float(np.sqrt(np.median(np.einsum("ij,ij->i", some, some)))) if len(self) else 0.0
+        return float(np.sqrt(np.median(row_dots(some, some)))) if len(self) else 0.0
 
     def limited(self, max_points: int) -> Sweep:
         """About `max_points` of the points, drawn with a probability proportional to the squared range, so that near
         and far surfaces get the same density."""
         if len(self) <= max_points:
             return self
-        squared = np.einsum("ij,ij->i", self.points, self.points)
+        squared = row_dots(self.points, self.points)
         kept = squared * (max_points / squared.sum())
         for _ in range(3):  # far points are all kept, which leaves more for the near ones
             kept = np.minimum(kept * (max_points / np.minimum(kept, 1.0).sum()), 1.0)
@@ -54,7 +55,7 @@ class Sweep:
         """The points within a range."""
         if limit == np.inf:
             return self
-        return self._take(np.flatnonzero(np.einsum("ij,ij->i", self.points, self.points) <= limit**2))
+        return self._take(np.flatnonzero(row_dots(self.points, self.points) <= limit**2))
 
     def with_times(self, times: np.ndarray) -> Sweep:
         """With times (M,) in seconds after the middle of the sweep, which is at the stamp."""

@@ -3,8 +3,9 @@
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.rows import row_dots
 from prnet_core.odometry.deskew import deskew
-from prnet_core.registration.alignment import nearest
+from prnet_core.registration.alignment import nearest, plane_jacobian
 from prnet_core.registration.preprocess import PreparedCloud
 
 NUM_POINTS = (2000, 2000, 6000, 6000)  # of the sweep, drawn at random, in each iteration, and
@@ -86,17 +87,14 @@ def _normal_equations(
     rows = np.flatnonzero(matched)
     index = index[rows]
     normals = target.normals.take(index, axis=0)
-    residuals = np.einsum("ij,ij->i", moved.take(rows, axis=0) - target.points.take(index, axis=0), normals)
+    residuals = row_dots(moved.take(rows, axis=0) - target.points.take(index, axis=0), normals)
     scale = max(1.4826 * float(np.median(np.abs(residuals))), MIN_SCALE)
     variance = scale**2 * target.config.correlated_points
     weights = 1.0 / (1.0 + (residuals / (2.0 * scale)) ** 2) ** 2 / variance
     # in the sensor's frame and by columns (3, M): numpy is slow where the last axis is short
     jacobian = np.empty((6 if times is None else 12, len(index)))
-    u, v, w = np.matmul(pose[:3, :3].T, normals.T, out=jacobian[:3])
-    x, y, z = np.ascontiguousarray(seen.take(rows, axis=0).T)
-    jacobian[3] = y * w - z * v
-    jacobian[4] = z * u - x * w
-    jacobian[5] = x * v - y * u
+    levers = np.ascontiguousarray(seen.take(rows, axis=0).T)
+    jacobian[:6] = plane_jacobian(levers, pose[:3, :3].T @ normals.T)
     if times is not None:
         np.multiply(jacobian[:6], times[rows], out=jacobian[6:])
     weighted = jacobian * weights

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.rows import row_dots
 from prnet_core.registration.config import RegistrationConfig
 from prnet_core.registration.free_space import FreeSpace, measure_free_space
 from prnet_core.registration.preprocess import PreparedCloud
@@ -115,11 +116,6 @@ def nearest(tree: Any, points: np.ndarray, num_threads: int) -> tuple[np.ndarray
     return indices[:, 0].astype(np.int64), np.sqrt(squared[:, 0])
 
 
-def row_dots(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Scalar products (N,) of the rows of two arrays (N, 3)."""
-    return np.einsum("ij,ij->i", first, second)
-
-
 def measure_alignment(
     source: PreparedCloud, target: PreparedCloud, transform: np.ndarray, config: RegistrationConfig
 ) -> AlignmentQuality:
@@ -191,13 +187,13 @@ def information_of(
     lever = columns - centroid[:, None]
     radius = max(float(np.sqrt(np.vdot(lever, lever) / len(points))), 1e-9)
     lever /= radius
-    first, second = (_jacobian(lever, np.ascontiguousarray(n.T)) for n in (normals, own_normals))
+    first, second = (plane_jacobian(lever, np.ascontiguousarray(n.T)) for n in (normals, own_normals))
     information = first @ second.T / len(points)
     return centroid, radius, 0.5 * (information + information.T)
 
 
-def _jacobian(levers: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """(6, N) of the distances to planes: normals and levers x normals, all as columns (3, N)."""
+def plane_jacobian(levers: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """(6, N) of the distances to planes for a twist: normals and levers x normals, of levers and normals (3, N)."""
     (x, y, z), (u, v, w) = levers, normals
     return np.array([u, v, w, y * w - z * v, z * u - x * w, x * v - y * u])
 

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from prnet_core.geometry import se3
+from prnet_core.geometry.rows import row_dots, row_norms
 from prnet_core.registration.preprocess import PreparedCloud
 from prnet_core.registration.sample import Sample
 from prnet_core.registration.views import View
@@ -131,21 +132,21 @@ def nearest_views(views: tuple[View, ...], place: np.ndarray) -> list[View]:
 def _faces(view: View, points: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """Which points (N, 3) a view sees at an angle, by their normals (N, 3)."""
     lines = points - view.origin
-    along = np.einsum("ij,ij->i", lines, normals)
-    return np.abs(along) > MIN_INCIDENCE * np.maximum(np.sqrt(np.einsum("ij,ij->i", lines, lines)), 1e-9)
+    along = row_dots(lines, normals)
+    return np.abs(along) > MIN_INCIDENCE * np.maximum(row_norms(lines), 1e-9)
 
 
 def _against(view: View, points: np.ndarray, thickness: np.ndarray, num_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Which points (N, 3) are visible from a view, and which of them its rays pass through."""
     lines = points - view.origin
-    ranges = np.sqrt(np.einsum("ij,ij->i", lines, lines))
+    ranges = row_norms(lines)
     directions = lines / np.maximum(ranges, 1e-9)[:, None]
     index, squared = view.tree.batch_knn_search(directions, NUM_RAYS, num_threads)
     index = index.T.astype(np.int64)  # (NUM_RAYS, N): numpy is slow where the last axis is short
     near = view.ranges[index]
     nearest, farthest = near.min(axis=0), near.max(axis=0)
     shift = view.directions[index].mean(axis=0) - directions
-    offset = np.sqrt(np.einsum("ij,ij->i", shift, shift))
+    offset = row_norms(shift)
     chord = np.clip(RAY_SPACINGS * view.spacing, MIN_CHORD, MAX_CHORD)
     chord = np.maximum(chord, np.minimum(RAY_VOXELS / nearest, MAX_VOXEL_CHORD))
     seen = (squared[:, SEEN_RAY] < chord**2) & (offset < MAX_OFFSET * np.sqrt(squared[:, -1]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry.rows import row_dots, row_norms
 from prnet_core.registration.views import View
 
 MIN_INCIDENCE = 0.25  # cosine between a normal and the ray that saw the point
@@ -103,6 +104,6 @@ def _faces(points: np.ndarray, normals: np.ndarray, views: tuple[View, ...]) -> 
     best = np.zeros(len(points))
     for view in views:
         lines = points - view.origin
-        lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", lines, lines)), 1e-9)
-        best = np.maximum(best, np.abs(np.einsum("ij,ij->i", lines, normals)) / lengths)
+        lengths = np.maximum(row_norms(lines), 1e-9)
+        best = np.maximum(best, np.abs(row_dots(lines, normals)) / lengths)
     return best > MIN_INCIDENCE

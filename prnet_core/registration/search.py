@@ -65,7 +65,7 @@ class Search(Refinement):
         'all' asks a network before the features or leaves it to `best_of_rest`, see `_is_network_first`.
         """
         self._guess, self._identity = guess, identity
-        best = self._run(self._stages(guess, identity, hypotheses), None)
+        best = self._run(self._stages(hypotheses), None)
         if best is None:
             raise RuntimeError("no hypothesis was tried")
         return best
@@ -78,7 +78,7 @@ class Search(Refinement):
             return best
         if not self._is_network_first:
             return self._run(self._network_stages(self.network), best) or best
-        left = islice(self._stages(self._guess, self._identity, "all"), self._num_tried, None)
+        left = islice(self._stages("all"), self._num_tried, None)
         return self._run(left, best) or best
 
     def _run(self, stages: Iterator[Callable[[], list[Candidate]]], best: Candidate | None) -> Candidate | None:
@@ -184,10 +184,9 @@ class Search(Refinement):
             return float("inf")
         return outstanding_factor(candidate.quality, self.detail(candidate), self.config)
 
-    def _stages(
-        self, guess: np.ndarray | None, identity: np.ndarray, hypotheses: Hypotheses
-    ) -> Iterator[Callable[[], list[Candidate]]]:
+    def _stages(self, hypotheses: Hypotheses) -> Iterator[Callable[[], list[Candidate]]]:
         """What refines hypotheses, the cheapest first."""
+        guess, identity = self._guess, self._identity
         if guess is not None and hypotheses in ("guess", "all"):
             yield lambda: self.refine([("guess", guess)])
         elif hypotheses == "guess":

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import small_gicp
 
+from prnet_core.geometry.rows import row_norms
+
 MIN_RANGE = 1e-6  # voxels: a point nearer to the origin has no direction
 MIN_RAYS = 20  # a view with fewer rays shows nothing
 
@@ -27,7 +29,7 @@ class View:
 def make_view(origin: np.ndarray, points: np.ndarray) -> View | None:
     """The rays from an origin (3,) to points (N, 3); None when there are too few."""
     rays = points - origin
-    ranges = np.sqrt(np.einsum("ij,ij->i", rays, rays))
+    ranges = row_norms(rays)
     if len(ranges) and ranges.min() <= MIN_RANGE:
         rays, ranges = rays[ranges > MIN_RANGE], ranges[ranges > MIN_RANGE]
     if len(rays) < MIN_RAYS:

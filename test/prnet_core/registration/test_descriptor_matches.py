@@ -57,7 +57,7 @@ class Found(Search):
         super().__init__(None, None, network, CONFIG, timings={"features": 0.1})
         self.candidates = candidates
 
-    def _stages(self, *hypotheses):
+    def _stages(self, hypotheses):
         yield lambda: self._by_network(self.network)
 
     def alternatives(self, best):
