@@ -32,9 +32,10 @@ def voxel_means(points: np.ndarray, values: np.ndarray, voxel: float, min_points
     keys = _voxel_keys(_shifted_columns(points), voxel)
     order = np.argsort(keys, kind="stable")
     firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    sums, counts = np.add.reduceat(values[order].astype(np.float64), firsts, axis=0), np.diff(firsts, append=len(keys))
+    columns = np.ascontiguousarray(values.T, dtype=np.float64).take(order, axis=1)
+    sums, counts = np.add.reduceat(columns, firsts, axis=1), np.diff(firsts, append=len(keys))
     often = counts >= min_points
-    return sums[often] / counts[often, None]
+    return np.ascontiguousarray((sums[:, often] / counts[often]).T)
 
 
 def _shifted_columns(points: np.ndarray) -> np.ndarray:
