@@ -59,6 +59,7 @@ class LocalMap:
         self._frames: deque[Keyframe] = deque(maxlen=num_keyframes)
         self._filtered: deque[Surface] = deque(maxlen=num_keyframes)
         self._voxel_size = 0.0
+        self._fine_neighbors = NO_NORMALS  # of the last filtered keyframe: the next one's will be the same
         self._joined = EMPTY  # as fine as the newest
         self._target: PreparedCloud | None = None
         self._fine_target: PreparedCloud | None = None
@@ -138,13 +139,14 @@ class LocalMap:
             return EMPTY._replace(voxel_size=self._voxel_size)
         points, num_threads = frame.points[::step].astype(np.float64), self._config.num_threads
         voxel = FINE_VOXEL * self._voxel_size
-        cloud, tree = small_gicp.preprocess_points(points, voxel, NO_NORMALS, num_threads)
+        expected = self._fine_neighbors
+        cloud, tree = small_gicp.preprocess_points(points, voxel, expected, num_threads)
         thickness, spacing = thickness_and_spacing(cloud.points()[:, :3], tree, NORMAL_NEIGHBORS, num_threads)
         is_fine, is_sparse = thickness < PRECISE_THICKNESS * voxel, spacing > SPARSE_SPACING * voxel
-        if is_fine:
-            num_neighbors = SPARSE_NEIGHBORS if is_sparse else NORMAL_NEIGHBORS
-            small_gicp.estimate_normals(cloud, tree, num_neighbors, num_threads)
-        else:
+        self._fine_neighbors = (SPARSE_NEIGHBORS if is_sparse else NORMAL_NEIGHBORS) if is_fine else NO_NORMALS
+        if is_fine and self._fine_neighbors != expected:
+            small_gicp.estimate_normals(cloud, tree, self._fine_neighbors, num_threads)
+        if not is_fine:
             cloud, _ = small_gicp.preprocess_points(points, self._voxel_size, NORMAL_NEIGHBORS, num_threads)
         points, normals = cloud.points()[:, :3], cloud.normals()[:, :3]
         if is_fine and is_sparse:

@@ -248,15 +248,18 @@ def prepare_cloud(
     scaled = points - centre
     scaled /= voxel_size
     cloud, tree = small_gicp.preprocess_points(
-        scaled, downsampling_resolution=1.0, num_neighbors=NO_NORMALS, num_threads=config.num_threads
+        scaled,
+        downsampling_resolution=1.0,
+        num_neighbors=num_neighbors or NO_NORMALS,
+        num_threads=config.num_threads,
     )
     filtered = np.ascontiguousarray(cloud.points()[:, :3])
     if num_neighbors is None:
         thickness, spacing = thickness_and_spacing(filtered, tree, config.num_neighbors, config.num_threads)
         is_noisy = thickness > NOISY_THICKNESS and spacing < SPARSE_SPACING
         num_neighbors = (NOISY_NEIGHBORS if is_noisy else 1) * config.num_neighbors
+        small_gicp.estimate_normals_covariances(cloud, tree, num_neighbors, config.num_threads)
     config = replace(config, num_neighbors=num_neighbors)
-    small_gicp.estimate_normals_covariances(cloud, tree, config.num_neighbors, config.num_threads)
     seen_from = None
     if origins is not None:
         positions = (origins - centre) / voxel_size
