@@ -38,6 +38,11 @@ class Prediction:
         self._acceleration: np.ndarray | None = None  # (6,), of the last two twists
         self.is_guess_trusted = True
 
+    @property
+    def has_guess(self) -> bool:
+        """Whether the guess frame predicts the next scan."""
+        return self._guess_motion is not None and self.is_guess_trusted
+
     def add_guess(self, motion: np.ndarray | None) -> None:
         """Motion (4, 4) of the sensor since the last scan, T_last_now, by the guess frame; None when it is not known.
 

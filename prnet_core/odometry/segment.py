@@ -13,6 +13,7 @@ from prnet_core.odometry.covariance import compose_covariance
 from prnet_core.odometry.initial_velocity import estimate_initial_velocities
 from prnet_core.odometry.keyframes import Keyframe, Keyframes, is_keyframe
 from prnet_core.odometry.local_map import LocalMap
+from prnet_core.odometry.motion_filter import MotionFilter
 from prnet_core.odometry.prediction import SLOWER, Predicted, Prediction
 from prnet_core.odometry.scale import SceneScale
 from prnet_core.odometry.scan_tracker import Attempt, Tracked, mean_distance, nearest_prediction, track
@@ -53,6 +54,7 @@ class Segment:
         self.has_followed = False
         self._scans_since_keyframe = 0
         self._sweep_velocity = SweepVelocity()
+        self._filter, self._was_predicted = MotionFilter(), False
         self._first_frame: tuple[Keyframe, float] | None = None  # of a first scan, and the seconds to the second one
         self._first_sweep: Sweep | None = None  # until the velocity is known that deskews it
         self.last_sweep: Sweep | None = None
@@ -144,7 +146,11 @@ class Segment:
         elapsed, last_twist = time - self.pose_time, self.twist
         refined = refine_sweep(sweep.points, sweep.times, result.T_target_source, twist, self.fine_target())
         pose, own_twist = refined or (result.T_target_source, twist)
-        if is_predicted:
+        is_filtered = sweep.times is None and self.elapsed is not None and elapsed > 0.0
+        is_filtered = is_filtered and not (was_lost or self.prediction.has_guess)
+        if is_filtered:
+            pose = self._filter.add(pose, result.covariance, elapsed, is_predicted)
+        elif is_predicted:
             factor = self.registrations.full.config.weak_variance_factor if result.status == WEAK else 1.0
             covariance = result.covariance / factor
             expected = found.predicted, last_twist, elapsed, sweep.scale
@@ -159,11 +165,16 @@ class Segment:
                 if was_known:
                     length, stamp = float(np.ptp(sweep.times)), time - sweep.middle
                     self.twist = self._sweep_velocity.corrected(own_twist, last_twist, mean, elapsed, length, stamp)
+            elif is_filtered and (is_predicted or self._was_predicted):  # else two poses show it sooner
+                self.twist = self._filter.twist
         else:
             self.twist, self.elapsed = np.zeros(6), None
         change = self.twist - last_twist if was_known and not was_lost else None
         if change is not None and sweep.times is None and self._is_free(result):
             change = np.r_[np.zeros(3), change[3:]]  # the velocity there is predicted: it would accelerate itself
+        if not is_filtered:
+            self._filter.restart(pose, self.twist)
+        self._was_predicted = is_predicted
         self.prediction.measured(motion, sweep.scale, change, elapsed)
         frame, is_on_map = found.frame or self.map.newest, found.frame is None
         self._continue_from(sweep, time, pose, frame, result, is_on_map)
