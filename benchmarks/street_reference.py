@@ -5,7 +5,7 @@
 An odometry has drifted over that distance; Open3D's point-to-plane ICP of the two scans with all their points has not.
 A spinning LiDAR distorts each scan. The reference is made three times: of the scans as they are, and of scans that
 were deskewed as turns of 0.1 s, clockwise and counter-clockwise, with the seam behind the car, about the middle of the
-turn. Which one the recording is, the residuals show. Velocities and initial guesses are KISS-ICP's. A pair counts
+turn. The residuals show which one the recording is. Velocities and initial guesses are KISS-ICP's. A pair counts
 where our poses as the initial guess lead to the same result.
 
 KISS-ICP and GenZ-ICP run on the scans as they are, and with the point times of the clockwise turn, which they deskew
@@ -37,10 +37,11 @@ from prnet_core.registration import Registration
 
 COMMAND = "OMP_NUM_THREADS=1 python benchmarks/street_reference.py FOLDER --out docs/results/street_reference.json"
 TURN = 0.1  # seconds
+CLOCKWISE = Spin(-TURN, np.pi)
 SPINS = {
     "as they are": None,
-    "clockwise": Spin(-TURN, np.pi),
-    "counter-clockwise": Spin(TURN, np.pi),
+    "deskewed as clockwise turns": CLOCKWISE,
+    "deskewed as counter-clockwise turns": Spin(TURN, np.pi),
 }
 DISTANCES = (10.0, 20.0, 30.0)  # metres of path between the scans of a pair
 EVERY = 15  # scans between the first scans of the pairs
@@ -158,7 +159,7 @@ def errors(method: str, poses: np.ndarray, stamps: np.ndarray, pairs: list[Pair]
 
 def trajectories(sequence: Sequence) -> dict[str, np.ndarray]:
     """Poses (N, 4, 4) of each method, KISS-ICP with its default voxel size first."""
-    times = [SPINS["clockwise"].times(np.asarray(points)) for points in sequence.scans]
+    times = [CLOCKWISE.times(np.asarray(points)) for points in sequence.scans]
     timed, found = replace(sequence, times=times), {}
     for name in peers():
         for voxel in sequence.voxels:
@@ -174,21 +175,24 @@ def trajectories(sequence: Sequence) -> dict[str, np.ndarray]:
     return found
 
 
-def to_markdown(results: dict[str, dict]) -> str:
-    """The page: a table of each reference."""
+def to_markdown(results: dict[str, dict], measured: str) -> str:
+    """The page: a table of each reference, that with the smallest residual first."""
     blocks = [
         [
-            "The street recording of the odometry page (`--street` there) has no ground truth. Reference: Open3D's",
-            "point-to-plane ICP of scans 10, 20 and 30 m apart with all their points, of the scans as they are and",
-            f"deskewed as turns of {TURN} s. Residual: root mean square distance of the reference's matches; the",
-            "smallest shows how the LiDAR turns. Errors in percent of the path between both scans, and in degrees.",
+            "The street recording of the [odometry page](odometry_sequences.md) has no ground truth. Reference:",
+            "Open3D's point-to-plane ICP of scans 10, 20 and 30 m apart with all their points: of the scans as they",
+            f"are, and deskewed as turns of {TURN} s. Residual: root mean square distance of the reference's matches;",
+            "the smallest shows how the LiDAR turns. Errors: percent of the path between both scans, and degrees.",
+            "With times: the points have those of the clockwise turn; else none, and only ours estimates them.",
         ]
     ]
-    for name, result in results.items():
+    for name, result in sorted(results.items(), key=lambda item: item[1]["residual"]):
         rows = [[r["method"], *(f"{r[key]:.2f}" for key in ("mean", "largest", "mean_deg"))] for r in result["rows"]]
-        blocks.append([f"## Scans {name}", "", f"{result['pairs']} pairs, residual {1e3 * result['residual']:.1f} mm."])
-        blocks.append(results_page.table(["method", "mean %", "largest %", "mean deg"], rows))
-    return results_page.page("Odometry of a street recording beside direct registration", *blocks, command=COMMAND)
+        text = f"{result['pairs']} pairs, residual {1e3 * result['residual']:.1f} mm."
+        blocks.append([f"## Scans {name}", "", text, ""])
+        blocks[-1] += results_page.table(["method", "mean %", "largest %", "mean deg"], rows)
+    title = "Odometry of a street recording beside direct registration"
+    return results_page.page(title, *blocks, command=COMMAND, measured=measured)
 
 
 def main() -> None:
@@ -206,7 +210,9 @@ def main() -> None:
         results[name] = {"pairs": len(pairs), "residual": float(np.mean([p.residual for p in pairs])), "rows": rows}
         print(name, json.dumps(results[name], indent=1), flush=True)
     if args.out:
-        results_page.write_results(args.out, {"machine": measured_here(), "references": results}, to_markdown(results))
+        measured = measured_here()
+        values = {"measured": measured, "references": results}
+        results_page.write_results(args.out, values, to_markdown(results, measured))
 
 
 if __name__ == "__main__":
