@@ -51,13 +51,17 @@ class Sequence:
         """True poses (N, 4, 4) when this share of the sweep has passed, between the poses at the stamps."""
         if self.ground_truth is None or share == 0.0 or self.sweep == 0.0:
             return self.ground_truth
-        poses = []
-        for i in range(len(self.ground_truth)):
-            j = min(i, len(self.ground_truth) - 2)
-            step = se3.log(se3.invert(self.ground_truth[j]) @ self.ground_truth[j + 1])
-            passed = share * self.sweep / (self.stamps[j + 1] - self.stamps[j])
-            poses.append(self.ground_truth[i] @ se3.exp(passed * step))
-        return np.array(poses)
+        return poses_later(self.ground_truth, self.stamps, share * self.sweep)
+
+
+def poses_later(poses: np.ndarray, stamps: np.ndarray, seconds: float) -> np.ndarray:
+    """Poses (N, 4, 4) some seconds later, or earlier where negative, by the velocity to the next pose."""
+    later = []
+    for i, pose in enumerate(poses):
+        j = min(i, len(poses) - 2)
+        step = se3.log(se3.invert(poses[j]) @ poses[j + 1])
+        later.append(pose @ se3.exp(seconds / (stamps[j + 1] - stamps[j]) * step))
+    return np.array(later)
 
 
 OUTDOORS, INDOORS, TABLE = (1.0, 0.5), (0.5, 0.25), (0.05, 0.02)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import open3d as o3d
 import results_page
-from odometry_data import OUTDOORS, Sequence, recording
+from odometry_data import OUTDOORS, Sequence, poses_later, recording
 from odometry_peers import peers, run_peer
 from odometry_sequences import run_ours
 
@@ -106,7 +106,7 @@ class Reference:
     def _twist(self, index: int) -> np.ndarray:
         before, after = max(index - 1, 0), min(index + 1, len(self._poses) - 1)
         seconds = self._sequence.stamps[after] - self._sequence.stamps[before]
-        return se3.log(se3.invert(self._poses[before]) @ self._poses[after]) / seconds
+        return se3.log(relative(self._poses, before, after)) / seconds
 
 
 def candidates(poses: np.ndarray) -> Iterator[tuple[int, int, float]]:
@@ -135,21 +135,11 @@ def reference_pairs(sequence: Sequence, peer: np.ndarray, ours: np.ndarray, spin
     return pairs
 
 
-def at_instant(poses: np.ndarray, stamps: np.ndarray, share: float) -> np.ndarray:
-    """Poses (N, 4, 4) a share of a turn later, by the velocity to the next scan."""
-    moved = []
-    for i in range(len(poses)):
-        j = min(i, len(poses) - 2)
-        step = se3.log(relative(poses, j, j + 1))
-        moved.append(poses[i] @ se3.exp(share * TURN / (stamps[j + 1] - stamps[j]) * step))
-    return np.array(moved)
-
-
 def errors(method: str, poses: np.ndarray, stamps: np.ndarray, pairs: list[Pair]) -> Row:
     """Of a method, at the instant of a turn where they are smallest."""
     rows = []
     for share in INSTANTS:
-        moved = at_instant(poses, stamps, share)
+        moved = poses_later(poses, stamps, share * TURN)
         found = [se3.difference(p.T_first_second, relative(moved, p.first, p.second)) for p in pairs]
         percent = np.array([100.0 * d / p.path for (d, _), p in zip(found, pairs, strict=True)])
         degrees = np.degrees([angle for _, angle in found])
@@ -171,6 +161,9 @@ def trajectories(sequence: Sequence) -> dict[str, np.ndarray]:
         ("prnet_ros, with times", timed, True),
     ):
         poses, _ = run_ours(scans, Registration(None), OdometryConfig(max_scan_time=1e3, deskew=is_deskewed))
+        lost = sum(pose is None for pose in poses)
+        if lost:
+            raise ValueError(f"{label} lost {lost} scans: their pairs have no error")
         found[label] = np.array(poses)
     return found
 

@@ -139,7 +139,7 @@ class Segment:
         """Continue with a scan that was found, refined on the local map: the motion (4, 4) since the last one used.
 
         The prediction counts where the scene does not constrain all directions, and where the scan was found on the
-        last one alone, as less than half of it overlaps.
+        last one alone, as less than half of it overlaps: that of `MotionFilter` without point times and a guess frame.
         """
         result, twist = found.result, found.twist
         is_predicted = result.status == WEAK or found.frame is not None
